@@ -12,9 +12,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 PYTEST := $(BIN)/python -m pytest
+# What reads the settings but needs none of the user's data keeps out of their folder.
+SCRATCH := TRACEAPP_DATA_DIR=$(VENV)/scratch
 # Stamps: what was installed, and when.
 RUNTIME := $(VENV)/runtime.stamp
 DEV     := $(VENV)/dev.stamp
+
+# The manifest that collectstatic writes last.
+COLLECTED := .collected/staticfiles.json
 
 TEMPLATES = $(shell find templates traceapp inference -name '*.html')
 
@@ -29,14 +34,18 @@ help: ## List the targets
 # --- Run -----------------------------------------------------------------------------------------
 
 .PHONY: serve
-serve: $(RUNTIME) weights ## Run the service at HOST, PORT with MODEL (127.0.0.1, 8000, chosen)
+serve: $(RUNTIME) weights $(COLLECTED) ## Run the service at HOST, PORT with MODEL (127.0.0.1, 8000, chosen)
 	$(MANAGE) migrate --verbosity 0
-	$(MANAGE) collectstatic --no-input --verbosity 0
 	$(MANAGE) serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL))
 
 .PHONY: weights
 weights: $(RUNTIME) ## Bring the weights of MODEL, or of the embedded model
 	$(MANAGE) fetch_model $(MODEL)
+
+# Whatever MODEL says, the tests are about this one.
+.PHONY: embedded-weights
+embedded-weights: $(RUNTIME) ## Bring the weights of the embedded model, as the tests need them
+	$(MANAGE) fetch_model smollm2-135m
 
 # --- Test ----------------------------------------------------------------------------------------
 
@@ -44,16 +53,16 @@ weights: $(RUNTIME) ## Bring the weights of MODEL, or of the embedded model
 test: lint types migrations-check test-fast test-real test-browser ## Run every check and test
 
 .PHONY: test-fast
-test-fast: $(DEV) ## Run the tests that need neither weights nor a browser
+test-fast: $(DEV) $(COLLECTED) ## Run the tests that need neither weights nor a browser
 	$(PYTEST) -n 2 -m "not real_model and not browser"
 
 .PHONY: test-real
-test-real: $(DEV) weights ## Run the tests on the embedded model's real weights
+test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real weights
 	$(PYTEST) -m "real_model and not browser"
 
 .PHONY: test-browser
-test-browser: $(DEV) weights ## Run the tests that drive Chromium (CHROMIUM= says which)
-	browser="$$(tools/browser)" && CHROMIUM="$$browser" $(PYTEST) -p no:asyncio -m browser
+test-browser: $(DEV) embedded-weights $(COLLECTED) ## Run the tests that drive Chromium (CHROMIUM= says which)
+	browser="$$(tools/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
 
 .PHONY: lint
 lint: $(DEV) ## Check the style of Python and templates
@@ -63,11 +72,11 @@ lint: $(DEV) ## Check the style of Python and templates
 
 .PHONY: types
 types: $(DEV) ## Check the types
-	$(BIN)/python -m mypy
+	$(SCRATCH) $(BIN)/python -m mypy
 
 .PHONY: migrations-check
 migrations-check: $(DEV) ## Check that every model change has its migration
-	$(MANAGE) makemigrations --check --dry-run
+	$(SCRATCH) $(MANAGE) makemigrations --check --dry-run
 
 # --- Work on it ----------------------------------------------------------------------------------
 
@@ -86,8 +95,8 @@ lock: $(BIN)/python ## Write constraints.txt anew from what pyproject.toml allow
 	mv constraints.new constraints.txt
 
 .PHONY: clean
-clean: ## Remove .venv and caches; weights and database stay
-	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results *.egg-info
+clean: ## Remove .venv and caches; the weights and database stay
+	rm -rf $(VENV) .collected .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results *.egg-info
 	find . -name __pycache__ -not -path './*/node_modules/*' -prune -exec rm -rf {} +
 
 # --- The virtual environment ---------------------------------------------------------------------
@@ -104,3 +113,6 @@ $(RUNTIME): $(BIN)/python pyproject.toml constraints.txt
 $(DEV): $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[dev]'
 	touch $(RUNTIME) $@
+
+$(COLLECTED): $(RUNTIME) $(shell find static traceapp/static inference/static 2>/dev/null)
+	$(SCRATCH) $(MANAGE) collectstatic --no-input --clear --verbosity 0

@@ -1,0 +1,93 @@
+"""What a newcomer's first two commands rest on: make, the pins, and a tree fit for any machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+MAKEFILE = (ROOT / "Makefile").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+PINS = {
+    canonicalize_name(name): Version(version)
+    for name, version in re.findall(
+        r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M
+    )
+}
+
+REQUIREMENTS = [
+    *PROJECT["dependencies"],
+    *(line for extra in PROJECT["optional-dependencies"].values() for line in extra),
+]
+
+# Folders that only one machine or one account has.
+MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt|mnt)/\w[\w.-]*")
+
+
+def committed_files() -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [ROOT / name for name in listing.split("\0") if name]
+
+
+def text_of(file: Path) -> str:
+    content = file.read_bytes()
+    return "" if b"\0" in content else content.decode(errors="replace")
+
+
+def test_every_make_target_is_listed_with_a_description():
+    phony = {
+        name for line in re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.M) for name in line.split()
+    }
+    described = set(re.findall(r"^([a-z-]+):.*? ## \S", MAKEFILE, re.M))
+    assert phony == described
+    assert {"serve", "test"} <= described
+
+
+def test_make_alone_lists_the_targets():
+    listing = subprocess.run(
+        ["make", "--no-print-directory"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    for target in re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.M):
+        assert re.search(rf"^  make {target} +\S", listing, re.M)
+
+
+@pytest.mark.parametrize("line", REQUIREMENTS)
+def test_the_pin_satisfies_what_the_project_asks_for(line):
+    requirement = Requirement(line)
+    if requirement.name == PROJECT["name"]:  # an extra that contains others
+        assert requirement.extras <= PROJECT["optional-dependencies"].keys()
+    else:
+        assert PINS[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_no_pin_names_one_machines_build():
+    assert [name for name, version in PINS.items() if version.local] == []
+
+
+def test_no_committed_file_names_a_path_of_one_machine():
+    found = {
+        str(file.relative_to(ROOT)): paths
+        for file in committed_files()
+        if file != Path(__file__) and (paths := MACHINE_PATH.findall(text_of(file)))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize("path", ["/home/ada/token-trace", "/root/x", "see /Users/ada/x.py"])
+def test_a_path_of_one_machine_is_seen(path):
+    assert MACHINE_PATH.search(path)
+
+
+@pytest.mark.parametrize("path", ["https://host.example/home/page", "templates/home/a", "~/work/x"])
+def test_an_address_or_a_relative_path_is_not(path):
+    assert not MACHINE_PATH.search(path)
