@@ -1,0 +1,77 @@
+"""
+From a folder of weights to an engine. The only importer of transformers models here.
+
+Reads safetensors and never runs code that came with a model. Must be called on the thread that
+will run the model: torch's CPU kernels slow down by half once two threads have used them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from inference.engine.decoder import TransformersDecoder
+from inference.engine.engine import ModelEngine
+from inference.engine.vocabulary import Vocabulary, byte_level_alphabet
+
+
+class UnsupportedTokenizer(ValueError):
+    """The tokenizer is not byte-level BPE."""
+
+
+def load_engine(folder: Path, *, context_length: int, threads: int) -> ModelEngine:
+    """Load a model and its tokenizer, in float32.
+
+    Raises OSError or ValueError where the folder does not hold what it should.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.set_num_threads(threads)
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = AutoModelForCausalLM.from_pretrained(
+        folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
+    )
+    model.eval()
+    return engine_of(model, tokenizer, context_length=context_length)
+
+
+def engine_of(model: Any, tokenizer: Any, *, context_length: int) -> ModelEngine:
+    """An engine over a transformers causal model and its fast tokenizer."""
+    decoder = TransformersDecoder(model, context_length=context_length)
+    return ModelEngine(
+        decoder,
+        vocabulary=vocabulary_of(tokenizer, model.generation_config, rows=decoder.rows),
+        tokenizer=tokenizer,
+    )
+
+
+def vocabulary_of(tokenizer: Any, generation_config: Any, *, rows: int) -> Vocabulary:
+    """Read every token's bytes out of a byte-level BPE tokenizer of transformers.
+
+    Raises UnsupportedTokenizer for any other kind.
+    """
+    alphabet = byte_level_alphabet()
+    added = tokenizer.added_tokens_decoder
+    tokens: list[bytes] = []
+    for token_id, piece in enumerate(tokenizer.convert_ids_to_tokens(range(len(tokenizer)))):
+        if token_id in added:
+            tokens.append(added[token_id].content.encode())
+        elif all(character in alphabet for character in piece):
+            tokens.append(bytes(alphabet[character] for character in piece))
+        else:
+            raise UnsupportedTokenizer(f"token {token_id} is not byte-level BPE")
+    return Vocabulary(
+        tokens=tokens[:rows],
+        special_ids=frozenset(i for i, token in added.items() if token.special),
+        eos_ids=_eos_ids(tokenizer, generation_config),
+        rows=rows,
+    )
+
+
+def _eos_ids(tokenizer: Any, generation_config: Any) -> frozenset[int]:
+    """What ends a completion: the model's own list, and the tokenizer's end of sequence."""
+    listed = generation_config.eos_token_id
+    ids = listed if isinstance(listed, list) else [listed]
+    return frozenset(i for i in [*ids, tokenizer.eos_token_id] if i is not None)

@@ -1,0 +1,95 @@
+"""
+Everything that can go wrong, by name.
+
+* TraceError
+  x InvalidRequest         the caller asked for something that cannot be
+    + PromptTooLong        the prompt has more tokens than the limit in force
+  x OriginNotAllowed       a page of a foreign site sent the request
+  x NotFound               nothing has that address
+  x MethodNotAllowed       the address exists, but not for that method
+  x PayloadTooLarge        the body is larger than its endpoint takes
+  x TryLater               the same request may succeed later
+    + Busy                 every place to wait is taken
+    + RateLimited          this client sent too many requests in the last minute
+  x NotReady               no model is loaded in this process yet
+  x TimedOut               the deadline passed, waiting included
+  x ClientDisconnected     the caller left before the answer
+  x InferenceFailed        the model failed while it ran
+
+These classes know no transport: `traceapp.api.errors` gives each its HTTP status, and a
+test holds that table complete.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TraceError(Exception):
+    """Base of every error that this project raises on purpose.
+
+    `param` names the request field at fault, when there is one.
+    """
+
+    code: ClassVar[str]
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+
+
+class InvalidRequest(TraceError):
+    code = "invalid_request"
+
+
+class PromptTooLong(InvalidRequest):
+    code = "prompt_too_long"
+
+
+class OriginNotAllowed(TraceError):
+    code = "origin_not_allowed"
+
+
+class NotFound(TraceError):
+    code = "not_found"
+
+
+class MethodNotAllowed(TraceError):
+    code = "method_not_allowed"
+
+
+class PayloadTooLarge(TraceError):
+    code = "payload_too_large"
+
+
+class TryLater(TraceError):
+    """Base of the refusals that pass: `retry_after_seconds` says when to come back."""
+
+    def __init__(self, message: str, *, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Busy(TryLater):
+    code = "busy"
+
+
+class RateLimited(TryLater):
+    code = "rate_limited"
+
+
+class NotReady(TraceError):
+    code = "not_ready"
+
+
+class TimedOut(TraceError):
+    code = "timeout"
+
+
+class ClientDisconnected(TraceError):
+    code = "client_disconnected"
+
+
+class InferenceFailed(TraceError):
+    code = "inference_failed"

@@ -1,0 +1,60 @@
+"""From settings to a runtime: which weights, checked, then a worker that loads and serves them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from inference.engine.engine import Engine
+from inference.engine.types import ModelCard
+from inference.runtime import Runtime
+from inference.weights.resolve import Checkpoint, resolve
+
+logger = logging.getLogger(__name__)
+
+
+def start_runtime(
+    alias: str | None,
+    *,
+    model_path: Path | None,
+    weights_dir: Path,
+    threads: int,
+    on_failure: Callable[[Exception], None],
+) -> Runtime:
+    """Find and check the weights, then load them on the runtime's own thread.
+
+    Raises WeightsError where they are missing or wrong; a failure to load them goes to
+    `on_failure`, on that thread.
+    """
+    checkpoint = resolve(alias, model_path=model_path, weights_dir=weights_dir, report=logger.info)
+    logger.info("serving %s: %s", checkpoint.model.alias, checkpoint.reason)
+
+    def load() -> Engine:
+        # Imported here, on the thread that will use it, and by no process that only migrates.
+        from inference.engine.loading import load_engine
+
+        begun = time.monotonic()
+        engine = load_engine(
+            checkpoint.folder, context_length=checkpoint.model.context_length, threads=threads
+        )
+        logger.info("the model is ready after %.1f s", time.monotonic() - begun)
+        return engine
+
+    return Runtime(card_of(checkpoint), load, on_failure=on_failure)
+
+
+def card_of(checkpoint: Checkpoint) -> ModelCard:
+    model = checkpoint.model
+    return ModelCard(
+        alias=model.alias,
+        repository=model.repository,
+        revision=model.revision,
+        source=checkpoint.source,
+        dtype=checkpoint.dtype,
+        sha256=checkpoint.sha256,
+        max_model_len=model.context_length,
+        engine="transformers",
+        created=int(time.time()),
+    )

@@ -1,0 +1,90 @@
+"""The limits in force: one row, which an administrator edits."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from inference.limits import Limits
+
+# The contract's bounds: an administrator may lower them.
+CEILING = Limits()
+
+
+def _at_most(bound: int) -> list[Any]:
+    return [MinValueValidator(1), MaxValueValidator(bound)]
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+class LimitsRow(models.Model):
+    """What an administrator has set; without a row the environment's values hold."""
+
+    max_prompt_characters = models.PositiveIntegerField(
+        default=CEILING.max_prompt_characters, validators=_at_most(CEILING.max_prompt_characters)
+    )
+    max_prompt_tokens = models.PositiveIntegerField(
+        default=CEILING.max_prompt_tokens, validators=_at_most(CEILING.max_prompt_tokens)
+    )
+    max_new_tokens = models.PositiveIntegerField(
+        default=CEILING.max_new_tokens, validators=_at_most(CEILING.max_new_tokens)
+    )
+    max_alternatives = models.PositiveIntegerField(
+        default=CEILING.max_alternatives, validators=_at_most(CEILING.max_alternatives)
+    )
+    rate_per_minute = models.PositiveIntegerField(
+        default=CEILING.rate_per_minute,
+        help_text="Requests to the model per client and minute; 0 turns the rate off.",
+    )
+    max_waiting = models.PositiveIntegerField(
+        default=CEILING.max_waiting,
+        validators=[MaxValueValidator(10_000)],
+        help_text="Requests that may wait for the model; more are refused as busy.",
+    )
+    deadline_seconds = models.FloatField(
+        default=CEILING.deadline_seconds,
+        validators=[MinValueValidator(0.1), MaxValueValidator(3600)],
+        help_text="Time for one request, waiting included.",
+    )
+    allowed_origins = models.TextField(
+        blank=True, help_text="Sites whose pages may call the API: one origin a line."
+    )
+    embed_sites = models.TextField(
+        blank=True, help_text="Sites that may show our pages in a frame: one origin a line."
+    )
+
+    class Meta:
+        verbose_name = "limits"
+        verbose_name_plural = "limits"
+        constraints = (models.CheckConstraint(condition=models.Q(pk=1), name="limits_are_one_row"),)
+
+    def __str__(self) -> str:
+        return "Limits in force"
+
+    def limits(self) -> Limits:
+        values = {field.name: getattr(self, field.name) for field in fields(Limits)}
+        lists = {name: _lines(values[name]) for name in ("allowed_origins", "embed_sites")}
+        return Limits(**values | lists)
+
+
+def limits_of_environment() -> Limits:
+    env = settings.TRACEAPP
+    return Limits(
+        rate_per_minute=env.rate_per_minute,
+        max_waiting=env.max_waiting,
+        deadline_seconds=env.deadline_seconds,
+        allowed_origins=env.allowed_origins,
+        embed_sites=env.embed_sites,
+    )
+
+
+async def current_limits() -> Limits:
+    """The row's limits, or the environment's where nobody has saved any; read afresh each time."""
+    row = await LimitsRow.objects.filter(pk=1).afirst()
+    return row.limits() if row else limits_of_environment()

@@ -1,0 +1,211 @@
+"""
+The owner of the model: one thread that loads it and then runs every turn of every request.
+
+That thread is the lock. A request takes a counted place at once or is refused; those that wait
+are served first come, first served. Steps cross to the caller's event loop as they are made. A
+caller that leaves is dropped before the next turn; a failure of the model fails one request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from enum import StrEnum
+
+from inference.engine.engine import Engine
+from inference.engine.types import GenerationRequest, ModelCard
+from inference.errors import Busy, InferenceFailed, NotReady, TraceError
+from inference.jobs import Item, Job, Steps
+
+logger = logging.getLogger(__name__)
+
+# A worker that has not come round for this long hangs in one turn: it is not ready.
+PATIENCE_SECONDS = 10.0
+IDLE_BEAT_SECONDS = 1.0
+
+
+class Status(StrEnum):
+    LOADING = "loading"
+    SERVING = "serving"
+    CLOSED = "closed"  # by close(), or because loading failed
+
+
+class Runtime:
+    """One model, one worker thread, a counted number of places."""
+
+    def __init__(
+        self,
+        card: ModelCard,
+        load: Callable[[], Engine],
+        *,
+        on_failure: Callable[[Exception], None],
+    ) -> None:
+        """Start the worker, which calls `load` first; on_failure gets what that raises."""
+        self.card = card
+        self._load = load
+        self._on_failure = on_failure
+        self._engine: Engine | None = None
+        self._status = Status.LOADING
+        self._changed = threading.Condition()  # guards the status and both lists of jobs
+        self._waiting: deque[Job] = deque()
+        self._running: list[Job] = []
+        self._beat = time.monotonic()
+        self._seconds_a_job = 1.0  # a moving mean, for Retry-After
+        self._worker = threading.Thread(target=self._work, name="inference", daemon=True)
+        self._worker.start()
+
+    # For callers, on any thread
+
+    @property
+    def engine(self) -> Engine:
+        """The loaded engine. Raises NotReady before that."""
+        if self._engine is None:
+            raise NotReady("the model is still loading; try again in a moment")
+        return self._engine
+
+    def is_ready(self) -> bool:
+        """Whether the worker has a model and came round lately: asked of it, not of a flag."""
+        fresh = time.monotonic() - self._beat < PATIENCE_SECONDS
+        return self._status is Status.SERVING and self._worker.is_alive() and fresh
+
+    def wait_until_loaded(self) -> None:
+        """Block until the model is loaded or its loading has failed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._status is not Status.LOADING)
+
+    def in_flight(self) -> tuple[int, int]:
+        """How many requests run and how many wait."""
+        with self._changed:
+            return len(self._running), len(self._waiting)
+
+    def submit(self, request: GenerationRequest, *, max_waiting: int, deadline: float) -> Steps:
+        """Take a place now, and return the steps to come.
+
+        `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
+        can still answer with a status. Must be called from a running event loop.
+        """
+        engine = self.engine
+        inbox: asyncio.Queue[Item] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        job = Job(request, lambda item: loop.call_soon_threadsafe(inbox.put_nowait, item))
+        with self._changed:
+            if self._status is not Status.SERVING:
+                raise NotReady("the server is stopping")
+            taken = len(self._running) + len(self._waiting)
+            if taken >= engine.max_batch + max_waiting:
+                seconds = taken * self._seconds_a_job / engine.max_batch
+                raise Busy(
+                    f"all {max_waiting} places to wait are taken; try again soon",
+                    retry_after_seconds=max(1, round(seconds)),
+                )
+            self._waiting.append(job)
+            self._changed.notify()
+        return Steps(inbox, deadline, cancel=lambda: self._cancel(job))
+
+    def close(self) -> None:
+        """Take no new work, tell whoever waits, let the running requests end; then stop."""
+        self._set_status(Status.CLOSED)
+        with self._changed:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+        for job in waiting:
+            job.tell(NotReady("the server is stopping"))
+        self._worker.join()
+
+    def _set_status(self, status: Status) -> None:
+        with self._changed:
+            if self._status is not Status.CLOSED:  # which is for good
+                self._status = status
+            self._changed.notify_all()
+
+    def _cancel(self, job: Job) -> None:
+        job.cancelled.set()
+        with self._changed:
+            if job in self._waiting:  # its place is free at once, not when its turn comes
+                self._waiting.remove(job)
+
+    # The worker's own
+
+    def _work(self) -> None:
+        try:
+            engine = self._load()
+        except Exception as error:
+            self._on_failure(error)
+            self._set_status(Status.CLOSED)
+            return
+        with self._changed:
+            self._engine = engine
+        self._set_status(Status.SERVING)
+        while self._admit(engine):
+            self._turn(engine)
+
+    def _admit(self, engine: Engine) -> bool:
+        """Move waiting jobs to free places, oldest first; False once closed and out of work."""
+        with self._changed:
+            self._beat = time.monotonic()
+            while not self._waiting and not self._running:
+                if self._status is Status.CLOSED:
+                    return False
+                self._changed.wait(IDLE_BEAT_SECONDS)
+                self._beat = time.monotonic()
+            while self._waiting and len(self._running) < engine.max_batch:
+                job = self._waiting.popleft()
+                job.admitted_at = time.monotonic()
+                self._running.append(job)
+        return True
+
+    def _turn(self, engine: Engine) -> None:
+        jobs, generations = [], []
+        for job in list(self._running):
+            if job.cancelled.is_set():
+                self._end(job, None)
+                continue
+            try:
+                job.generation = job.generation or engine.open(job.request)
+            except Exception as error:
+                self._end(job, _as_failure(error))
+                continue
+            jobs.append(job)
+            generations.append(job.generation)
+        for job, outcome in zip(jobs, engine.turn(generations), strict=True):
+            if isinstance(outcome, Exception):
+                self._end(job, _as_failure(outcome))
+            elif outcome is not None:
+                job.tell(outcome)
+                if outcome.finish_reason is not None:
+                    seconds = time.monotonic() - job.admitted_at
+                    self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
+                    self._end(job, None)
+
+    def _end(self, job: Job, item: TraceError | None) -> None:
+        with self._changed:
+            self._running.remove(job)
+        job.tell(item)
+
+
+def _as_failure(error: Exception) -> TraceError:
+    if isinstance(error, TraceError):
+        return error
+    # The class alone: a message or a traceback could quote the prompt.
+    logger.error("a request failed in the model: %s", type(error).__name__)
+    return InferenceFailed("the model failed on this request")
+
+
+_current: Runtime | None = None
+
+
+def install(runtime: Runtime | None) -> None:
+    """Make this the process's runtime; None takes it away."""
+    global _current
+    _current = runtime
+
+
+def current() -> Runtime:
+    """The process's runtime. Raises NotReady in a process that serves no model."""
+    if _current is None:
+        raise NotReady("this process serves no model")
+    return _current

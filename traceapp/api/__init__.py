@@ -1,0 +1,21 @@
+"""The HTTP API: one NinjaAPI, its routers mounted; nothing else."""
+
+from __future__ import annotations
+
+from ninja import NinjaAPI
+
+from traceapp.api import errors, models, traces
+from traceapp.api.strict_json import StrictParser, StrictRenderer
+
+api = NinjaAPI(
+    title="Token Trace",
+    version="1.0",
+    description="How a language model picks its next token: the probabilities it gave, truthfully.",
+    openapi_url="/v1/openapi.json",
+    docs_url="/v1/docs",
+    parser=StrictParser(),
+    renderer=StrictRenderer(),
+)
+errors.register(api)
+api.add_router("", models.router)
+api.add_router("/v1", traces.router)

@@ -1,0 +1,86 @@
+"""From an error to an HTTP answer: each class its status, every answer the same body."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from inference import errors
+
+logger = logging.getLogger(__name__)
+
+STATUS: dict[type[errors.TraceError], int] = {
+    errors.InvalidRequest: 422,
+    errors.PromptTooLong: 422,
+    errors.OriginNotAllowed: 403,
+    errors.NotFound: 404,
+    errors.MethodNotAllowed: 405,
+    errors.PayloadTooLarge: 413,
+    errors.Busy: 429,
+    errors.RateLimited: 429,
+    errors.ClientDisconnected: 499,  # for our own logs: nobody is there to read it
+    errors.InferenceFailed: 500,
+    errors.NotReady: 503,
+    errors.TimedOut: 504,
+}
+
+MAX_PROBLEMS = 10
+MAX_NAME = 60  # characters of a caller's own field name that are sent back
+
+
+def error_response(error: errors.TraceError, *, status: int | None = None) -> HttpResponse:
+    response = HttpResponse(
+        json.dumps({"error": {"code": error.code, "message": error.message}}),
+        status=STATUS[type(error)] if status is None else status,
+        content_type="application/json",
+    )
+    if isinstance(error, errors.TryLater):
+        response["Retry-After"] = str(error.retry_after_seconds)
+    return response
+
+
+def problems_in_words(problems: Sequence[Any]) -> str:
+    """pydantic's list of problems as one sentence that names each field and its bound."""
+    words = []
+    for problem in problems[:MAX_PROBLEMS]:
+        path = [str(part)[:MAX_NAME] for part in problem["loc"] if part not in {"body", "query"}]
+        name = ".".join(path) or "body"
+        words.append(f"{name}: {problem['msg']}")
+    if len(problems) > MAX_PROBLEMS:
+        words.append(f"and {len(problems) - MAX_PROBLEMS} more")
+    # A field name may hold anything; what is sent back must be encodable.
+    return "; ".join(words).encode("utf-8", "replace").decode()
+
+
+def register(api: NinjaAPI) -> None:
+    """Give every error under this API its status and the one body."""
+
+    @api.exception_handler(errors.TraceError)
+    def on_trace_error(request: HttpRequest, error: errors.TraceError) -> HttpResponse:
+        return error_response(error)
+
+    @api.exception_handler(ValidationError)
+    def on_validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
+        return error_response(errors.InvalidRequest(problems_in_words(error.errors)))
+
+    @api.exception_handler(HttpError)
+    def on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+        # Ninja's one use of this before a view runs: a body that does not parse.
+        return error_response(errors.InvalidRequest(f"body: {error.message}"))
+
+    @api.exception_handler(RequestDataTooBig)
+    def on_too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+        return error_response(errors.PayloadTooLarge("the request body is too large"))
+
+    @api.exception_handler(Exception)
+    def on_anything_else(request: HttpRequest, error: Exception) -> HttpResponse:
+        # The class alone: a message or a traceback could quote the prompt.
+        logger.error("an endpoint failed: %s", type(error).__name__)
+        return error_response(errors.InferenceFailed("the server failed on this request"))

@@ -1,0 +1,56 @@
+"""
+JSON in and out to the letter: what the standard leaves to the reader is refused.
+
+Duplicate keys, NaN and Infinity, nesting beyond the parser's depth and bytes that are not UTF-8
+are errors on the way in; a number that is not finite is an error on the way out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from django.http import HttpRequest
+from ninja.errors import HttpError
+from ninja.parser import Parser
+from ninja.renderers import JSONRenderer
+
+
+class StrictParser(Parser):
+    def parse_body(self, request: HttpRequest) -> Any:
+        try:
+            return loads(request.body)
+        except ValueError as error:
+            raise HttpError(400, str(error)) from None
+
+
+class StrictRenderer(JSONRenderer):
+    json_dumps_params: Mapping[str, Any] = {"allow_nan": False, "ensure_ascii": False}
+
+
+def loads(body: bytes) -> Any:
+    """The value of a JSON text. Raises ValueError with a sentence that quotes none of it."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start}") from None
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found

@@ -1,0 +1,54 @@
+"""POST /v1/traces."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Schema
+from pydantic import ConfigDict
+
+from inference import runtime
+from inference.errors import InvalidRequest
+from inference.models import current_limits
+from inference.services import run_trace
+from traceapp import rates
+from traceapp.wire.errors import ErrorBody
+from traceapp.wire.traces import TraceAnswer, TraceBody
+
+router = Router(tags=["traces"])
+
+
+class TraceQuery(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+    include: Literal["analysis"] | None = None
+
+
+@router.post(
+    "/traces",
+    response={200: TraceAnswer, (403, 413, 422, 429, 500, 503, 504): ErrorBody},
+    exclude_unset=True,
+)
+async def create_trace(
+    request: HttpRequest, body: TraceBody, query: Query[TraceQuery]
+) -> HttpResponse:
+    """Continue a prompt, and give at each step the probabilities that the model gave.
+
+    The whole trace is returned at the end; nothing is streamed.
+    """
+    arrived_at = time.monotonic()
+    serving = runtime.current()
+    limits = await current_limits()
+    if body.named_model not in {None, serving.card.alias}:
+        raise InvalidRequest(
+            f"model: this server serves {serving.card.alias} and nothing else",
+            param="model",
+        )
+    await rates.take_turn(request, limits)
+    trace = await run_trace(
+        body.to_request(), runtime=serving, limits=limits, arrived_at=arrived_at
+    )
+    answer = TraceAnswer.of(trace, with_analysis=query.include == "analysis")
+    return HttpResponse(answer.to_json(), content_type="application/json")

@@ -1,0 +1,10 @@
+"""The app that speaks HTTP and HTML."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class TraceappConfig(AppConfig):
+    name = "traceapp"
+    verbose_name = "Token Trace's web side"

@@ -1,0 +1,87 @@
+"""
+Refuses a request body that is too large, before it is held.
+
+Daphne reads a whole body before any application code runs, so no middleware can do this. The
+limit is therefore laid on daphne's own request class: over it, the answer is sent at once and
+the rest of the body is read and dropped for a short while. (A server that closes while a client
+still writes makes the client's system throw away the answer.)
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from daphne.http_protocol import WebRequest
+from twisted.internet import reactor as _reactor
+
+from inference.errors import PayloadTooLarge
+
+reactor: Any = _reactor  # chosen at run time, so its module does not say what it is
+
+KIB = 1024
+DEFAULT_LIMIT = 1024 * KIB
+# A prompt of 1,000 characters is at most 12,000 bytes when each is an escaped surrogate pair.
+LIMITS = {"/v1/traces": 16 * KIB}
+
+DRAIN_SECONDS = 5.0
+
+
+def limit_for(path: str) -> int:
+    """The largest body that this path takes, in bytes."""
+    return LIMITS.get(path, DEFAULT_LIMIT)
+
+
+def too_large(limit: int) -> PayloadTooLarge:
+    return PayloadTooLarge(f"the request body is over the limit of {limit} bytes")
+
+
+def refuse_large_bodies() -> None:
+    """Lay the limits on every daphne of this process. Calling it again changes nothing."""
+    WebRequest.gotLength = _Bounded.gotLength
+    WebRequest.handleContentChunk = _Bounded.handleContentChunk
+    WebRequest.requestReceived = _Bounded.requestReceived
+
+
+class _Bounded(WebRequest):  # type: ignore[misc]
+    """The three turns in a request's life at which its size shows. Names are Twisted's."""
+
+    refused = False
+    received = 0
+    limit = DEFAULT_LIMIT
+
+    def gotLength(self, length: int | None) -> None:  # noqa: N802
+        path = self.channel._path.split(b"?", 1)[0].decode("latin-1")
+        self.limit = limit_for(path)
+        WebRequest.__base__.gotLength(self, None if length is None else min(length, self.limit))
+        if length is not None and length > self.limit:
+            _refuse(self)
+
+    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
+        self.received += len(data)
+        if self.received > self.limit:
+            _refuse(self)
+        else:
+            WebRequest.__base__.handleContentChunk(self, data)
+
+    def requestReceived(self, *args: bytes) -> None:  # noqa: N802
+        if not self.refused:
+            WebRequest.__base__.requestReceived(self, *args)
+
+
+def _refuse(request: _Bounded) -> None:
+    if request.refused:
+        return
+    request.refused = True
+    error = too_large(request.limit)
+    body = json.dumps({"error": {"code": error.code, "message": error.message}}).encode()
+    # Else Twisted would follow the answer with "100 Continue".
+    request.requestHeaders.removeHeader(b"expect")
+    transport = request.channel.transport
+    transport.write(
+        b"HTTP/1.1 413 Request Entity Too Large\r\n"
+        b"Content-Type: application/json\r\nConnection: close\r\n"
+        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+    )
+    transport.loseWriteConnection()
+    reactor.callLater(DRAIN_SECONDS, transport.abortConnection)

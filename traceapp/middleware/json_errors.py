@@ -1,0 +1,45 @@
+"""Every answer under /v1/ is JSON, also those that Django writes by itself: 404, 405, 400, 500."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import markcoroutinefunction
+from django.http import HttpRequest, HttpResponse
+
+from inference import errors
+from traceapp.api.errors import error_response
+
+CAUSES: dict[int, errors.TraceError] = {
+    400: errors.InvalidRequest("the request cannot be understood"),
+    404: errors.NotFound("nothing has this address"),
+    405: errors.MethodNotAllowed("this address does not take this method"),
+    413: errors.PayloadTooLarge("the request body is too large"),
+    500: errors.InferenceFailed("the server failed on this request"),
+}
+
+
+class JsonErrors:
+    """Puts the one error body in place of an HTML or text one; headers such as Allow stay."""
+
+    sync_capable = False
+    async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> None:
+        self._get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = await self._get_response(request)
+        cause = CAUSES.get(response.status_code)
+        is_json = response.get("Content-Type", "").startswith("application/json")
+        if cause is None or is_json or not is_api(request.path):
+            return response
+        answer = error_response(cause, status=response.status_code)
+        if "Allow" in response:
+            answer["Allow"] = response["Allow"]
+        return answer
+
+
+def is_api(path: str) -> bool:
+    return path.startswith("/v1/") or path in {"/v1", "/health"}

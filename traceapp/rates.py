@@ -1,0 +1,55 @@
+"""How often one client may use the model."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import cache
+
+from django.conf import settings
+from django.http import HttpRequest
+from limits import RateLimitItemPerMinute
+from limits.storage import storage_from_string
+from limits.strategies import SlidingWindowCounterRateLimiter
+
+from inference.errors import RateLimited
+from inference.limits import Limits
+
+
+async def take_turn(request: HttpRequest, limits: Limits) -> None:
+    """Count this request against its client. Raises RateLimited past the rate in force."""
+    if limits.rate_per_minute == 0:
+        return
+    await asyncio.to_thread(_hit, client_of(request), limits.rate_per_minute)
+
+
+def client_of(request: HttpRequest) -> str:
+    """The caller's address: the peer's, or what the outermost trusted proxy says it was.
+
+    With n proxies in front, the last n entries of X-Forwarded-For are theirs to write; what
+    stands before them a caller may have made up.
+    """
+    peer: str = request.META.get("REMOTE_ADDR") or "unknown"
+    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",")]
+    proxies = settings.TRACEAPP.proxies
+    if proxies == 0 or len(hops) < proxies or not hops[-proxies]:
+        return peer
+    return hops[-proxies]
+
+
+def _hit(client: str, per_minute: int) -> None:
+    rate = RateLimitItemPerMinute(per_minute)
+    limiter = _limiter()
+    if not limiter.hit(rate, client):
+        wait = limiter.get_window_stats(rate, client).reset_time - time.time()
+        raise RateLimited(
+            f"more than {per_minute} requests in a minute; wait a moment",
+            retry_after_seconds=max(1, round(wait)),
+        )
+
+
+@cache
+def _limiter() -> SlidingWindowCounterRateLimiter:
+    return SlidingWindowCounterRateLimiter(
+        storage_from_string(settings.TRACEAPP.redis_url or "memory://")
+    )

@@ -1,0 +1,126 @@
+"""Django's settings. The environment is read in `env.py`; see docs/settings.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dj_database_url
+import django_stubs_ext
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import ValidationError
+
+from traceapp.env import Environment
+from traceapp.secret_key import kept_secret_key
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+try:
+    TRACEAPP = Environment()
+except ValidationError as error:
+    raise ImproperlyConfigured(
+        "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+    ) from None
+
+DEBUG = TRACEAPP.debug
+SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
+ALLOWED_HOSTS = list(TRACEAPP.allowed_hosts)
+
+INSTALLED_APPS = [
+    "traceapp",
+    "inference",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "ninja",  # serves its own copy of the API documentation's scripts
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "traceapp.middleware.static_files.StaticFiles",
+    "traceapp.middleware.json_errors.JsonErrors",
+    "traceapp.middleware.origins.Origins",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "traceapp.urls"
+ASGI_APPLICATION = "traceapp.asgi.application"
+APPEND_SLASH = False  # a redirect would turn a POST into a GET
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+_SQLITE = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": TRACEAPP.data_dir / "token-trace.sqlite3",
+    # Without these, eight concurrent writers meet "database is locked".
+    "OPTIONS": {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 5,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    },
+}
+DATABASES = {
+    "default": dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / ".collected"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if not DEBUG
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+
+# The endpoints have limits of their own, applied before a body is held; this is the last line.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
+X_FRAME_OPTIONS = "DENY"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+}

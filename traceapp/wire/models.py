@@ -1,0 +1,61 @@
+"""The answers of /health, /v1/models and /v1/limits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from inference.engine.types import ModelCard
+
+
+class Health(BaseModel):
+    status: Literal["ready", "not_ready"]
+    ready: bool
+
+    @classmethod
+    def of(cls, *, ready: bool) -> Health:
+        return cls(status="ready" if ready else "not_ready", ready=ready)
+
+
+class ModelEntry(BaseModel):
+    """OpenAI's four fields first, then the contract's, then what was really loaded."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = Field(description="Unix seconds at which the model was loaded.")
+    owned_by: str
+    alias: str
+    repository: str
+    revision: str
+    ready: bool
+    max_model_len: int = Field(description="Tokens, prompt and completion together.")
+    source: Literal["hub", "embedded", "local"]
+    dtype: str
+    sha256: str = Field(description="Of the weights file that was loaded.")
+    engine: str = Field(description="Which implementation runs the model.")
+
+    @classmethod
+    def of(cls, card: ModelCard, *, ready: bool) -> ModelEntry:
+        return cls(
+            id=card.alias,
+            created=card.created,
+            owned_by=card.repository.split("/")[0],
+            alias=card.alias,
+            repository=card.repository,
+            revision=card.revision,
+            ready=ready,
+            max_model_len=card.max_model_len,
+            source=card.source,
+            dtype=card.dtype,
+            sha256=card.sha256,
+            engine=card.engine,
+        )
+
+
+class ModelList(BaseModel):
+    """The same list twice: `data` is OpenAI's name for it, `models` the contract's."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelEntry]
+    models: list[ModelEntry]
