@@ -8,11 +8,11 @@ weights, git's SHA-1 for small files), which is what the blobs are checked again
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
-from huggingface_hub.utils import filter_repo_objects
 
 from inference.catalogue import CatalogueModel
 from inference.weights.errors import WeightsError
@@ -106,8 +106,9 @@ def fetch(
         raise
     except Exception as error:  # the client raises out of half a dozen unrelated trees
         reason = next((line for line in str(error).splitlines() if line.strip()), repr(error))
+        source = endpoint or constants.ENDPOINT
         raise WeightsError(
-            f"{model.repository} could not be fetched from {endpoint or constants.ENDPOINT}: {reason}"
+            f"{model.repository} could not be fetched from {source}: {reason}"
         ) from error
     report("checking what was downloaded")
     folder = find_snapshot(model, cache)
@@ -137,15 +138,20 @@ def _missing_bytes(model: CatalogueModel, cache: Path | None, endpoint: str | No
         model.repository, revision=model.revision, files_metadata=True, timeout=15
     )
     sizes = {file.rfilename: file.size or 0 for file in listing.siblings or ()}
-    wanted = filter_repo_objects(sizes, allow_patterns=WANTED, ignore_patterns=UNWANTED)
     here = _snapshot(model, cache)
-    return sum(sizes[name] for name in wanted if not (here / name).exists())
+    return sum(
+        size for name, size in sizes.items() if _is_wanted(name) and not (here / name).exists()
+    )
+
+
+def _is_wanted(name: str) -> bool:
+    return "/" not in name and any(fnmatchcase(name, pattern) for pattern in WANTED)
 
 
 def _files(folder: Path) -> list[Path]:
     """The files that we use, the smallest first, so that most damage is found at once."""
-    paths = (path for path in folder.iterdir() if path.is_file())
-    return sorted((path for path in paths if any(map(path.match, WANTED))), key=_size)
+    paths = (path for path in folder.iterdir() if path.is_file() and _is_wanted(path.name))
+    return sorted(paths, key=_size)
 
 
 def _size(path: Path) -> int:
