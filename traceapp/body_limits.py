@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from daphne.http_protocol import WebRequest
+from daphne import http_protocol
 from twisted.internet import reactor as _reactor
 
 from inference.errors import PayloadTooLarge
@@ -38,13 +38,12 @@ def too_large(limit: int) -> PayloadTooLarge:
 
 def refuse_large_bodies() -> None:
     """Lay the limits on every daphne of this process. Calling it again changes nothing."""
-    WebRequest.gotLength = _Bounded.gotLength
-    WebRequest.handleContentChunk = _Bounded.handleContentChunk
-    WebRequest.requestReceived = _Bounded.requestReceived
+    # Daphne's factory looks the class up by this name for each connection.
+    http_protocol.WebRequest = BoundedRequest
 
 
-class _Bounded(WebRequest):  # type: ignore[misc]
-    """The three turns in a request's life at which its size shows. Names are Twisted's."""
+class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]
+    """A request that is refused once its size shows. The methods' names are Twisted's."""
 
     refused = False
     received = 0
@@ -53,7 +52,7 @@ class _Bounded(WebRequest):  # type: ignore[misc]
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         path = self.channel._path.split(b"?", 1)[0].decode("latin-1")
         self.limit = limit_for(path)
-        WebRequest.__base__.gotLength(self, None if length is None else min(length, self.limit))
+        super().gotLength(None if length is None else min(length, self.limit))
         if length is not None and length > self.limit:
             _refuse(self)
 
@@ -62,14 +61,14 @@ class _Bounded(WebRequest):  # type: ignore[misc]
         if self.received > self.limit:
             _refuse(self)
         else:
-            WebRequest.__base__.handleContentChunk(self, data)
+            super().handleContentChunk(data)
 
     def requestReceived(self, *args: bytes) -> None:  # noqa: N802
         if not self.refused:
-            WebRequest.__base__.requestReceived(self, *args)
+            super().requestReceived(*args)
 
 
-def _refuse(request: _Bounded) -> None:
+def _refuse(request: BoundedRequest) -> None:
     if request.refused:
         return
     request.refused = True

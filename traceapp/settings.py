@@ -119,8 +119,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "line": {
+            "()": "traceapp.logs.DiscreetFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
+    # Each refusal by status would be a line; what fails is logged where it fails.
+    "loggers": {"django.request": {"level": "CRITICAL"}},
 }

@@ -71,7 +71,8 @@ def _draw_from_nucleus(
         cumulative = weights[head].cumsum(-1)
     # Sums in two orders can differ in the last bit, hence the bound.
     kept = min(int(torch.searchsorted(cumulative, mass)) + 1, cumulative.numel())
-    return _at(u, head, cumulative[:kept], total=float(cumulative[kept - 1]), kept=kept)
+    ends = cumulative[:kept] / cumulative[kept - 1]
+    return _at(u, head, ends, kept=kept)
 
 
 def _draw_from_all(weights: Tensor, head: Tensor, cumulative: Tensor, u: float) -> Draw:
@@ -79,23 +80,22 @@ def _draw_from_all(weights: Tensor, head: Tensor, cumulative: Tensor, u: float) 
     head_mass = float(cumulative[-1])
     total = head_mass + float(rest.sum())
     kept = int((weights > 0).sum())
-    if u * total < head_mass:
-        return _at(u, head, cumulative, total=total, kept=kept)
-    cumulative = head_mass + rest.cumsum(-1)
-    return _at(
-        u, torch.arange(weights.numel()), cumulative, total=total, kept=kept, start=head_mass
-    )
+    ends = cumulative / total
+    if u < ends[-1]:
+        return _at(u, head, ends, kept=kept)
+    start = float(ends[-1])
+    ends = (head_mass + rest.cumsum(-1)) / total
+    return _at(u, torch.arange(weights.numel()), ends, kept=kept, start=start)
 
 
-def _at(
-    u: float, ids: Tensor, cumulative: Tensor, *, total: float, kept: int, start: float = 0.0
-) -> Draw:
-    """The token whose interval holds u; `cumulative` are the ends of the intervals times total."""
-    place = int(torch.searchsorted(cumulative, u * total, right=True))
-    if place == cumulative.numel():  # u within rounding of 1: the last token that has mass
-        place = int(torch.searchsorted(cumulative, cumulative[-1]))
-    lower = float(cumulative[place - 1] if place else start) / total
-    upper = float(cumulative[place]) / total
+def _at(u: float, ids: Tensor, ends: Tensor, *, kept: int, start: float = 0.0) -> Draw:
+    """The token whose interval holds u; `ends` are where the intervals of `ids` end."""
+    place = int(torch.searchsorted(ends, u, right=True))
+    if place == ends.numel():  # u within rounding of 1: the last token that has mass
+        place = int(torch.searchsorted(ends, ends[-1]))
+        ends = ends.index_fill(0, torch.tensor(place), 1.0)
+    lower = float(ends[place - 1]) if place else start
+    upper = float(ends[place])
     return Draw(
         token_id=int(ids[place]),
         u=u,

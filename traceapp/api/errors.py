@@ -13,6 +13,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from inference import errors
+from traceapp.api.strict_json import NotStrictJson
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,8 @@ STATUS: dict[type[errors.TraceError], int] = {
 }
 
 MAX_PROBLEMS = 10
+# pydantic's sentences that speak of Python where the caller knows JSON.
+PLAINER = {"model_type": "must be a JSON object", "model_attributes_type": "must be a JSON object"}
 MAX_NAME = 60  # characters of a caller's own field name that are sent back
 
 
@@ -52,7 +55,7 @@ def problems_in_words(problems: Sequence[Any]) -> str:
     for problem in problems[:MAX_PROBLEMS]:
         path = [str(part)[:MAX_NAME] for part in problem["loc"] if part not in {"body", "query"}]
         name = ".".join(path) or "body"
-        words.append(f"{name}: {problem['msg']}")
+        words.append(f"{name}: {PLAINER.get(problem['type'], problem['msg'])}")
     if len(problems) > MAX_PROBLEMS:
         words.append(f"and {len(problems) - MAX_PROBLEMS} more")
     # A field name may hold anything; what is sent back must be encodable.
@@ -72,8 +75,10 @@ def register(api: NinjaAPI) -> None:
 
     @api.exception_handler(HttpError)
     def on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-        # Ninja's one use of this before a view runs: a body that does not parse.
-        return error_response(errors.InvalidRequest(f"body: {error.message}"))
+        # Ninja's one use of this before a view runs: the parser refused the body.
+        cause = error.__cause__
+        reason = str(cause) if isinstance(cause, NotStrictJson) else error.message
+        return error_response(errors.InvalidRequest(f"body: {reason}"))
 
     @api.exception_handler(RequestDataTooBig)
     def on_too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:

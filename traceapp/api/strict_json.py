@@ -12,45 +12,49 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from django.http import HttpRequest
-from ninja.errors import HttpError
 from ninja.parser import Parser
 from ninja.renderers import JSONRenderer
 
 
 class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
-        try:
-            return loads(request.body)
-        except ValueError as error:
-            raise HttpError(400, str(error)) from None
+        return loads(request.body)
 
 
 class StrictRenderer(JSONRenderer):
     json_dumps_params: Mapping[str, Any] = {"allow_nan": False, "ensure_ascii": False}
 
 
+class NotStrictJson(ValueError):
+    """A body that is not JSON to the letter; the message quotes none of it."""
+
+
 def loads(body: bytes) -> Any:
-    """The value of a JSON text. Raises ValueError with a sentence that quotes none of it."""
+    """The value of a JSON text. Raises NotStrictJson."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8 at byte {error.start}") from None
+        raise NotStrictJson(f"not UTF-8 at byte {error.start}") from None
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise ValueError(
+        raise NotStrictJson(
             f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
+    except NotStrictJson:
+        raise
+    except ValueError:  # Python's own bound on the digits of an integer
+        raise NotStrictJson("a number has too many digits") from None
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise NotStrictJson("nested too deeply") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number in JSON")
+    raise NotStrictJson(f"{name} is not a number in JSON")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise NotStrictJson("a key stands twice in one object")
     return found

@@ -1,0 +1,65 @@
+"""Tokens as bytes and text."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference.engine.loading import UnsupportedTokenizer, vocabulary_of
+from inference.engine.vocabulary import Detokenizer
+from tests.fakes import SPECIALS, scripted_engine, tiny_tokenizer
+
+TEXTS = ["plain", "two  spaces\n", "é", "👩‍🚀 नमस्ते", "مرحبا", "\x00\x01", "�", "日本語"]
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    return scripted_engine("").vocabulary
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_bytes_of_a_texts_tokens_are_the_texts_bytes(vocabulary, text):
+    ids = tiny_tokenizer().encode(text)
+    assert b"".join(vocabulary.tokens[i] for i in ids) == text.encode()
+    assert vocabulary.decode(ids) == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_character_is_given_out_once_it_is_whole(vocabulary, text):
+    detokenizer = Detokenizer(vocabulary)
+    parts = [detokenizer.push(i) for i in tiny_tokenizer().encode(text)]
+    assert "".join(parts) == text
+    assert all("\ufffd" not in part for part in parts) or "\ufffd" in text
+    assert detokenizer.end() == ""
+
+
+def test_a_character_cut_short_ends_as_a_replacement(vocabulary):
+    detokenizer = Detokenizer(vocabulary)
+    assert [detokenizer.push(byte) for byte in "é".encode()[:1]] == [""]
+    assert detokenizer.end() == "\ufffd"
+
+
+def test_every_token_alone_reads_as_the_tokenizer_reads_it(vocabulary):
+    tokenizer = tiny_tokenizer()
+    for token_id in range(len(tokenizer)):
+        assert vocabulary.text(token_id) == tokenizer.decode([token_id])
+
+
+def test_special_tokens_are_part_of_no_text(vocabulary):
+    ids = [vocabulary.tokens.index(name.encode()) for name in SPECIALS]
+    assert vocabulary.special_ids == frozenset(ids)
+    assert vocabulary.decode([97, *ids, 98]) == "ab"
+
+
+def test_a_tokenizer_that_is_not_byte_level_is_refused():
+    class Sentencepiece:
+        def __init__(self):
+            self.added_tokens_decoder = {}
+
+        def __len__(self):
+            return 1
+
+        def convert_ids_to_tokens(self, ids):
+            return ["▁the"]
+
+    with pytest.raises(UnsupportedTokenizer):
+        vocabulary_of(Sentencepiece(), None, rows=1)
