@@ -94,6 +94,12 @@ def read_until(process, beginning):
     pytest.fail(f"the process ended before it said {beginning!r}")
 
 
+def halves_from_pairs(weight, heads):
+    """A Llama GGUF rotates rows 2i and 2i + 1 of a head together; transformers i and i + half."""
+    per_head = weight.reshape(heads, tiny.HEAD_DIM, -1)
+    return np.concatenate([per_head[:, 0::2], per_head[:, 1::2]], axis=1).reshape(weight.shape)
+
+
 @pytest.mark.parametrize(
     ("architecture", "pre"), [("llama", "smollm"), ("qwen2", "qwen2"), ("qwen3", "qwen2")]
 )
@@ -114,6 +120,12 @@ def test_the_numbers_are_those_of_the_file(tmp_path, architecture, pre, storage)
         ("model.layers.0.input_layernorm.weight", "blk.0.attn_norm.weight"),
     ]:
         np.testing.assert_array_equal(written[ours], tensors[theirs])
+    for name, heads in [("q", tiny.HEADS), ("k", tiny.KV_HEADS)]:
+        stored = tensors[f"blk.1.attn_{name}.weight"]
+        if architecture == "llama":
+            stored = halves_from_pairs(stored, heads)
+        converted = written[f"model.layers.1.self_attn.{name}_proj.weight"]
+        np.testing.assert_array_equal(converted, stored)
 
 
 @pytest.mark.parametrize("text", tiny.AWKWARD)
@@ -156,9 +168,8 @@ def test_a_second_call_does_nothing(place):
 def test_what_lies_beside_the_file_has_no_part_in_it(original, tmp_path):
     gguf = tmp_path / "tiny.gguf"
     gguf.write_bytes((original / "tiny.gguf").read_bytes())
-    (tmp_path / "chat_template.jinja").write_text("another")
-    (tmp_path / "generation_config.json").write_text('{"eos_token_id": 7}')
-    (tmp_path / "added_tokens.json").write_text('{"<|another|>": 5}')
+    (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "the"}')
+    (tmp_path / "tokenizer.json").write_text("{}")
     alone = convert(original / "tiny.gguf", original / "weights")
     beside = convert(gguf, tmp_path / "weights")
     for path in alone.iterdir():

