@@ -13,17 +13,22 @@ it("leaves tokens alone that are whole", () => {
 });
 
 it("joins the pieces of one character", () => {
-  expect(joinCharacters([SMILE.slice(0, 2), SMILE.slice(2, 3), SMILE.slice(3), utf8("!")])).toEqual([
-    {start: 0, end: 3, joined: "😀"},
-    {start: 3, end: 4, joined: null},
-  ]);
+  expect(joinCharacters([SMILE.slice(0, 2), SMILE.slice(2, 3), SMILE.slice(3), utf8("!")])).toEqual(
+    [
+      {start: 0, end: 3, joined: "😀"},
+      {start: 3, end: 4, joined: null},
+    ],
+  );
 });
 
 it("joins text before and after the character along with it", () => {
   const quote = utf8("’");
-  expect(joinCharacters([[...utf8(" it"), ...quote.slice(0, 2)], [...quote.slice(2), 0x73]])).toEqual(
-    [{start: 0, end: 2, joined: " it’s"}],
-  );
+  expect(
+    joinCharacters([
+      [...utf8(" it"), ...quote.slice(0, 2)],
+      [...quote.slice(2), 0x73],
+    ]),
+  ).toEqual([{start: 0, end: 2, joined: " it’s"}]);
 });
 
 it.each([

@@ -13,7 +13,7 @@ export interface Group {
 /** Tokens in groups: each alone, save those that share a character. */
 export function joinCharacters(tokens: readonly (readonly number[])[]): readonly Group[] {
   const groups: Group[] = [];
-  for (let start = 0; start < tokens.length; ) {
+  for (let start = 0; start < tokens.length;) {
     const group = joinedFrom(tokens, start) ?? {start, end: start + 1, joined: null};
     groups.push(group);
     start = group.end;

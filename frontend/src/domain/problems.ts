@@ -80,7 +80,8 @@ export function problemOf(error: ErrorFrame): Problem {
   return {
     title: words.title,
     text: words.text ?? sentence(error.message),
-    next: wait === null ? words.next : `Run again in ${plural(wait, "second")}; what you typed stays.`,
+    next:
+      wait === null ? words.next : `Run again in ${plural(wait, "second")}; what you typed stays.`,
     field: isField(error.param) ? error.param : null,
   };
 }

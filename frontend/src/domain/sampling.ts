@@ -54,9 +54,7 @@ export function withToken(shares: readonly Share[], token: LabToken): readonly S
   const others = shares
     .map((share) => (share === bin ? {...share, count: share.count - 1} : share))
     .filter((share) => share.count > 0);
-  const before = others.findIndex(
-    (share) => share.token === null && share.logprob < token.logprob,
-  );
+  const before = others.findIndex((share) => share.token === null && share.logprob < token.logprob);
   const place = before < 0 ? others.length : before;
   return [
     ...others.slice(0, place),

@@ -89,7 +89,7 @@ export function character(bytes: readonly number[]): string | null {
 /** Characters, and between them the runs of bytes that are part of none. */
 function decoded(bytes: readonly number[]): (string | number[])[] {
   const stretches: (string | number[])[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const length = characterLength(bytes[at] ?? 0);
     const piece = bytes.slice(at, at + length);
     const whole = length > 0 && piece.length === length ? character(piece) : null;
@@ -117,4 +117,18 @@ function partOf(stretch: string | number[]): Part {
     return {text: `⟨${point}⟩`, name: `character ${point}`};
   }
   return {text: stretch, name: null};
+}
+
+/** The direction in which a text is read, by its first letter that has one. */
+export function directionOf(text: string): "ltr" | "rtl" {
+  const letter = /\p{L}/u.exec(text)?.[0] ?? "";
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter) ? "rtl" : "ltr";
+}
+
+/** The bytes of a token that may have come without. */
+export function bytesOf(token: {
+  readonly token: string;
+  readonly bytes?: readonly number[];
+}): readonly number[] {
+  return token.bytes ?? utf8(token.token);
 }

@@ -16,14 +16,7 @@ import type {
  * interrupted: the connection broke while tokens came; what had come stays.
  */
 export type Status =
-  | "unsent"
-  | "waiting"
-  | "queued"
-  | "running"
-  | "finished"
-  | "stopped"
-  | "failed"
-  | "interrupted";
+  "unsent" | "waiting" | "queued" | "running" | "finished" | "stopped" | "failed" | "interrupted";
 
 export interface Trace {
   readonly start: Start;
@@ -83,16 +76,12 @@ export function disconnected(trace: Trace): Trace {
     return {...trace, status: "unsent", position: null};
   }
   if (trace.status !== "running") return trace;
-  return trace.steps.length === 0
-    ? {...newTrace(trace.start)}
-    : {...trace, status: "interrupted"};
+  return trace.steps.length === 0 ? {...newTrace(trace.start)} : {...trace, status: "interrupted"};
 }
 
 /** Whether frames may still come. */
 export function isOn({status}: Trace): boolean {
-  return (
-    status === "unsent" || status === "waiting" || status === "queued" || status === "running"
-  );
+  return status === "unsent" || status === "waiting" || status === "queued" || status === "running";
 }
 
 /** The measures of the token that a step chose. */
