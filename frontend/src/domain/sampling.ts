@@ -26,6 +26,9 @@ export interface Share {
   readonly logprob: number;
 }
 
+/** Sums of floats miss a bound that they meet exactly; without this, one token too many stays. */
+const ROUNDING = 1e-9;
+
 export type Filter = "top-k" | "top-p" | "min-p";
 
 /** A share after the settings. Probabilities are of each token in it. */
@@ -117,7 +120,7 @@ function keepTopP(
   return counts.map((count, i) => {
     const probability = at(scaled, i);
     if (mass >= target || probability === 0) return 0;
-    const kept = Math.min(count, Math.max(1, Math.ceil((target - mass) / probability)));
+    const kept = Math.min(count, Math.max(1, Math.ceil((target - mass) / probability - ROUNDING)));
     mass += kept * probability;
     return kept;
   });
