@@ -25,7 +25,7 @@ class Job:
     def __init__(self, request: GenerationRequest, emit: Callable[[Item], object]) -> None:
         self.request = request
         self.generation: Generation | None = None
-        self.admitted_at = 0.0  # monotonic seconds at which it left the queue
+        self.admitted_at = 0.0  # when it left the queue, on the runtime's clock
         self.cancelled = threading.Event()
         self._emit = emit
 

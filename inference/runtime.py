@@ -13,10 +13,10 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
-from inference.engine.engine import Engine
+from inference.engine.engine import Engine, Outcome
 from inference.engine.types import GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
 from inference.jobs import Item, Job, Steps
@@ -43,17 +43,22 @@ class Runtime:
         load: Callable[[], Engine],
         *,
         on_failure: Callable[[Exception], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start the worker, which calls `load` first; on_failure gets what that raises."""
+        """Start the worker, which calls `load` first; on_failure gets what that raises.
+
+        `clock`, in seconds, tells how long jobs take and whether the worker hangs in a turn.
+        """
         self.card = card
         self._load = load
         self._on_failure = on_failure
+        self._clock = clock
         self._engine: Engine | None = None
         self._status = Status.LOADING
         self._changed = threading.Condition()  # guards the status and both lists of jobs
         self._waiting: deque[Job] = deque()
         self._running: list[Job] = []
-        self._beat = time.monotonic()
+        self._beat = self._clock()
         self._seconds_a_job = 1.0  # a moving mean, for Retry-After
         self._worker = threading.Thread(target=self._work, name="inference", daemon=True)
         self._worker.start()
@@ -69,7 +74,7 @@ class Runtime:
 
     def is_ready(self) -> bool:
         """Whether the worker has a model and came round lately: asked of it, not of a flag."""
-        fresh = time.monotonic() - self._beat < PATIENCE_SECONDS
+        fresh = self._clock() - self._beat < PATIENCE_SECONDS
         return self._status is Status.SERVING and self._worker.is_alive() and fresh
 
     def wait_until_loaded(self) -> None:
@@ -146,15 +151,15 @@ class Runtime:
     def _admit(self, engine: Engine) -> bool:
         """Move waiting jobs to free places, oldest first; False once closed and out of work."""
         with self._changed:
-            self._beat = time.monotonic()
+            self._beat = self._clock()
             while not self._waiting and not self._running:
                 if self._status is Status.CLOSED:
                     return False
                 self._changed.wait(IDLE_BEAT_SECONDS)
-                self._beat = time.monotonic()
+                self._beat = self._clock()
             while self._waiting and len(self._running) < engine.max_batch:
                 job = self._waiting.popleft()
-                job.admitted_at = time.monotonic()
+                job.admitted_at = self._clock()
                 self._running.append(job)
         return True
 
@@ -171,13 +176,18 @@ class Runtime:
                 continue
             jobs.append(job)
             generations.append(job.generation)
-        for job, outcome in zip(jobs, engine.turn(generations), strict=True):
+        outcomes: Sequence[Outcome]
+        try:
+            outcomes = engine.turn(generations)
+        except Exception as error:  # which engines promise not to do; the worker must outlive it
+            outcomes = [error] * len(jobs)
+        for job, outcome in zip(jobs, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 self._end(job, _as_failure(outcome))
             elif outcome is not None:
                 job.tell(outcome)
                 if outcome.finish_reason is not None:
-                    seconds = time.monotonic() - job.admitted_at
+                    seconds = self._clock() - job.admitted_at
                     self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
                     self._end(job, None)
 
