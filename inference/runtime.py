@@ -2,7 +2,7 @@
 The owner of the model: one thread that loads it and then runs every turn of every request.
 
 That thread is the lock. A request takes a counted place at once or is refused; those that wait
-are served first come, first served. Steps cross to the caller's event loop as they are made. A
+are served first come, first served. Events cross to the caller's event loop as they are made. A
 caller that leaves is dropped before the next turn; a failure of the model fails one request.
 """
 
@@ -19,7 +19,7 @@ from enum import StrEnum
 from inference.engine.engine import Engine, Outcome
 from inference.engine.types import GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
-from inference.jobs import Item, Job, Steps
+from inference.jobs import Events, Item, Job
 
 logger = logging.getLogger(__name__)
 
@@ -87,8 +87,8 @@ class Runtime:
         with self._changed:
             return len(self._running), len(self._waiting)
 
-    def submit(self, request: GenerationRequest, *, max_waiting: int, deadline: float) -> Steps:
-        """Take a place now, and return the steps to come.
+    def submit(self, request: GenerationRequest, *, max_waiting: int, deadline: float) -> Events:
+        """Take a place now, and return the events to come.
 
         `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
         can still answer with a status. Must be called from a running event loop.
@@ -109,7 +109,7 @@ class Runtime:
                 )
             self._waiting.append(job)
             self._changed.notify()
-        return Steps(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
 
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
@@ -157,11 +157,16 @@ class Runtime:
                     return False
                 self._changed.wait(IDLE_BEAT_SECONDS)
                 self._beat = self._clock()
-            while self._waiting and len(self._running) < engine.max_batch:
+            while self._waiting and self._fits(self._waiting[0], engine):
                 job = self._waiting.popleft()
                 job.admitted_at = self._clock()
                 self._running.append(job)
         return True
+
+    def _fits(self, job: Job, engine: Engine) -> bool:
+        """Whether the job's choices can run beside the others'; alone, any number can."""
+        choices = sum(running.request.num_choices for running in self._running)
+        return not self._running or choices + job.request.num_choices <= engine.max_batch
 
     def _turn(self, engine: Engine) -> None:
         jobs, generations = [], []
@@ -181,15 +186,16 @@ class Runtime:
             outcomes = engine.turn(generations)
         except Exception as error:  # which engines promise not to do; the worker must outlive it
             outcomes = [error] * len(jobs)
-        for job, outcome in zip(jobs, outcomes, strict=True):
+        for job, generation, outcome in zip(jobs, generations, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 self._end(job, _as_failure(outcome))
-            elif outcome is not None:
-                job.tell(outcome)
-                if outcome.finish_reason is not None:
-                    seconds = self._clock() - job.admitted_at
-                    self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
-                    self._end(job, None)
+                continue
+            for event in outcome:
+                job.tell(event)
+            if generation.has_ended:
+                seconds = self._clock() - job.admitted_at
+                self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
+                self._end(job, None)
 
     def _end(self, job: Job, item: TraceError | None) -> None:
         with self._changed:
