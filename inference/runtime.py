@@ -2,7 +2,7 @@
 The owner of the model: one thread that loads it and then runs every turn of every request.
 
 That thread is the lock. A request takes a counted place at once or is refused; those that wait
-are served first come, first served. Steps cross to the caller's event loop as they are made. A
+are served first come, first served. Events cross to the caller's event loop as they are made. A
 caller that leaves is dropped before the next turn; a failure of the model fails one request.
 """
 
@@ -13,13 +13,16 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from inference.engine.engine import Engine
 from inference.engine.types import GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
-from inference.jobs import Item, Job, Steps
+from inference.jobs import Events, Item, Job
+
+if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
+    from inference.engine.engine import Engine, Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -43,17 +46,22 @@ class Runtime:
         load: Callable[[], Engine],
         *,
         on_failure: Callable[[Exception], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start the worker, which calls `load` first; on_failure gets what that raises."""
+        """Start the worker, which calls `load` first; on_failure gets what that raises.
+
+        `clock`, in seconds, tells how long jobs take and whether the worker hangs in a turn.
+        """
         self.card = card
         self._load = load
         self._on_failure = on_failure
+        self._clock = clock
         self._engine: Engine | None = None
         self._status = Status.LOADING
         self._changed = threading.Condition()  # guards the status and both lists of jobs
         self._waiting: deque[Job] = deque()
         self._running: list[Job] = []
-        self._beat = time.monotonic()
+        self._beat = self._clock()
         self._seconds_a_job = 1.0  # a moving mean, for Retry-After
         self._worker = threading.Thread(target=self._work, name="inference", daemon=True)
         self._worker.start()
@@ -69,7 +77,7 @@ class Runtime:
 
     def is_ready(self) -> bool:
         """Whether the worker has a model and came round lately: asked of it, not of a flag."""
-        fresh = time.monotonic() - self._beat < PATIENCE_SECONDS
+        fresh = self._clock() - self._beat < PATIENCE_SECONDS
         return self._status is Status.SERVING and self._worker.is_alive() and fresh
 
     def wait_until_loaded(self) -> None:
@@ -82,8 +90,8 @@ class Runtime:
         with self._changed:
             return len(self._running), len(self._waiting)
 
-    def submit(self, request: GenerationRequest, *, max_waiting: int, deadline: float) -> Steps:
-        """Take a place now, and return the steps to come.
+    def submit(self, request: GenerationRequest, *, max_waiting: int, deadline: float) -> Events:
+        """Take a place now, and return the events to come.
 
         `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
         can still answer with a status. Must be called from a running event loop.
@@ -104,7 +112,7 @@ class Runtime:
                 )
             self._waiting.append(job)
             self._changed.notify()
-        return Steps(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
 
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
@@ -146,17 +154,22 @@ class Runtime:
     def _admit(self, engine: Engine) -> bool:
         """Move waiting jobs to free places, oldest first; False once closed and out of work."""
         with self._changed:
-            self._beat = time.monotonic()
+            self._beat = self._clock()
             while not self._waiting and not self._running:
                 if self._status is Status.CLOSED:
                     return False
                 self._changed.wait(IDLE_BEAT_SECONDS)
-                self._beat = time.monotonic()
-            while self._waiting and len(self._running) < engine.max_batch:
+                self._beat = self._clock()
+            while self._waiting and self._fits(self._waiting[0], engine):
                 job = self._waiting.popleft()
-                job.admitted_at = time.monotonic()
+                job.admitted_at = self._clock()
                 self._running.append(job)
         return True
+
+    def _fits(self, job: Job, engine: Engine) -> bool:
+        """Whether the job's choices can run beside the others'; alone, any number can."""
+        choices = sum(running.request.num_choices for running in self._running)
+        return not self._running or choices + job.request.num_choices <= engine.max_batch
 
     def _turn(self, engine: Engine) -> None:
         jobs, generations = [], []
@@ -171,15 +184,21 @@ class Runtime:
                 continue
             jobs.append(job)
             generations.append(job.generation)
-        for job, outcome in zip(jobs, engine.turn(generations), strict=True):
+        outcomes: Sequence[Outcome]
+        try:
+            outcomes = engine.turn(generations)
+        except Exception as error:  # which engines promise not to do; the worker must outlive it
+            outcomes = [error] * len(jobs)
+        for job, generation, outcome in zip(jobs, generations, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 self._end(job, _as_failure(outcome))
-            elif outcome is not None:
-                job.tell(outcome)
-                if outcome.finish_reason is not None:
-                    seconds = time.monotonic() - job.admitted_at
-                    self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
-                    self._end(job, None)
+                continue
+            for event in outcome:
+                job.tell(event)
+            if generation.has_ended:
+                seconds = self._clock() - job.admitted_at
+                self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
+                self._end(job, None)
 
     def _end(self, job: Job, item: TraceError | None) -> None:
         with self._changed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import aclosing
 
-from inference.engine.types import GenerationRequest, SamplingParams
+from inference.engine.types import GenerationRequest, SamplingParams, Step
 from inference.errors import InferenceFailed
 from inference.limits import Limits
 from inference.runtime import Runtime
@@ -26,7 +26,7 @@ async def run_trace(
     prompt_ids = tuple(engine.encode(request.prompt))
     prompt_tokenisation_ms = 1000 * (time.monotonic() - tokenising_at)
     limits.check_prompt_tokens(len(prompt_ids))
-    steps = runtime.submit(
+    events = runtime.submit(
         GenerationRequest(
             prompt_ids=prompt_ids,
             max_tokens=request.max_new_tokens,
@@ -38,8 +38,8 @@ async def run_trace(
         max_waiting=limits.max_waiting,
         deadline=arrived_at + limits.deadline_seconds,
     )
-    async with aclosing(steps):
-        made = tuple([step async for step in steps])
+    async with aclosing(events):
+        made = tuple([event async for event in events if isinstance(event, Step)])
     finish_reason = made[-1].finish_reason if made else None
     if finish_reason is None:
         raise InferenceFailed("the model stopped before the trace was complete")

@@ -93,6 +93,9 @@ def tiny_engine(family: str) -> ModelEngine:
 
 Row = torch.Tensor | Exception
 
+# Several test processes share the cores, and threads that wait for each other take all the time.
+torch.set_num_threads(1)
+
 
 class ScriptedDecoder:
     """
@@ -114,8 +117,14 @@ class ScriptedDecoder:
     def new_context(self, capacity: int) -> list[int]:
         return []
 
-    def prefill(self, context: list[int], token_ids: Sequence[int]) -> torch.Tensor:
-        return self._pass(context)
+    def fork(self, context: list[int], length: int, capacity: int) -> list[int]:
+        return list(context)
+
+    def prefill(
+        self, context: list[int], token_ids: Sequence[int], *, every_position: bool = False
+    ) -> torch.Tensor:
+        """The whole prompt is one pass; with every position, each gives the same row."""
+        return self._pass(context).repeat(len(token_ids) if every_position else 1, 1)
 
     def decode(self, contexts: Sequence[list[int]], token_ids: Sequence[int]) -> torch.Tensor:
         return torch.stack([self._pass(context) for context in contexts])

@@ -39,7 +39,11 @@ def load_engine(folder: Path, *, context_length: int, threads: int) -> ModelEngi
 
 def engine_of(model: Any, tokenizer: Any, *, context_length: int) -> ModelEngine:
     """An engine over a transformers causal model and its fast tokenizer."""
-    decoder = TransformersDecoder(model, context_length=context_length)
+    from transformers import DynamicCache
+
+    decoder = TransformersDecoder(
+        model, lambda: DynamicCache(config=model.config), context_length=context_length
+    )
     return ModelEngine(
         decoder,
         vocabulary=vocabulary_of(tokenizer, model.generation_config, rows=decoder.rows),
