@@ -40,7 +40,9 @@ export function ComparePanel({a, b, branches, onClose, onStep}: Props) {
             <th scope="col">Step</th>
             <th scope="col">{aName}</th>
             <th scope="col">{bName}</th>
-            <th scope="col">Difference</th>
+            <th scope="col">
+              {bName} − {aName}
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -1,6 +1,7 @@
 import {useEffect, useState} from "preact/hooks";
 
-import {isOn} from "../domain/trace";
+import type {Measure} from "../domain/scales";
+import {isOn, type Trace} from "../domain/trace";
 import {runningTrace, selectedBranch} from "../domain/explorer";
 import {judge, type Faults, type FieldName, type Typed} from "../domain/fields";
 import {problemOf} from "../domain/problems";
@@ -10,7 +11,6 @@ import {Examples} from "./Examples";
 import {ConnectionNotice, ModelLine, ProblemNotice} from "./Notices";
 import {PromptForm} from "./PromptForm";
 import {nextRunId} from "./runIds";
-import {RunStatus} from "./RunStatus";
 import {TokenCount} from "./TokenCount";
 import {TraceView} from "./TraceView";
 import {useLive} from "./useLive";
@@ -21,6 +21,7 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
   const {explorer, dispatch, hello} = live;
   const [typed, setTyped] = useState<Typed>(first);
   const [faults, setFaults] = useState<Faults>(() => faultsOf(page));
+  const [measure, setMeasure] = useState<Measure>("probability");
   const [scorePrompt, setScorePrompt] = useState(false);
   const branch = selectedBranch(explorer);
   const running = runningTrace(explorer);
@@ -56,10 +57,6 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
   useEffect(() => {
     if (problem?.field) setFaults({[problem.field]: problem.text});
   }, [failed]);
-  const begun = branch?.id;
-  useEffect(() => {
-    if (begun) document.getElementById("trace")?.scrollIntoView({block: "nearest"});
-  }, [begun]);
 
   return (
     <>
@@ -82,14 +79,23 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
         onStop={stop}
       />
       {problem && <ProblemNotice problem={problem} />}
-      {branch && isOn(branch.trace) && (
-        <RunStatus trace={branch.trace} ready={hello?.ready ?? false} />
-      )}
       <Announcer trace={branch?.trace ?? null} />
-      {branch && branch.trace.promptTokens.length > 0 && <TraceView live={live} branch={branch} />}
+      {branch && isShown(branch.trace) && (
+        <TraceView
+          live={live}
+          branch={branch}
+          measure={measure}
+          onMeasure={setMeasure}
+          onStop={stop}
+        />
+      )}
       <Examples examples={page.examples} folded={branch !== null} onChoose={choose} />
     </>
   );
+}
+
+function isShown(trace: Trace): boolean {
+  return isOn(trace) || trace.promptTokens.length > 0;
 }
 
 function faultsOf(page: Page): Faults {

@@ -1,4 +1,5 @@
 import type {ComponentChildren} from "preact";
+import {useMemo} from "preact/hooks";
 
 import type {Faults, Field, FieldName, Typed} from "../domain/fields";
 import {SettingField} from "./SettingField";
@@ -17,11 +18,15 @@ interface Props {
   readonly onStop: () => void;
 }
 
+/** On a phone the settings would stand between the prompt and its trace. */
+const ROOM_FOR_SETTINGS = "(min-width: 46rem)";
+
 /** The prompt, Run and Stop, and the settings. */
 export function PromptForm(props: Props) {
   const {fields, typed, faults, scorePrompt, running, tokens} = props;
   const {onInput, onScorePrompt, onRun, onStop} = props;
   const [prompt, ...settings] = fields;
+  const startsOpen = useMemo(() => matchMedia(ROOM_FOR_SETTINGS).matches, []);
   if (!prompt) return null;
   return (
     <form
@@ -69,8 +74,8 @@ export function PromptForm(props: Props) {
         </button>
         <span class="tokens">{tokens}</span>
       </div>
-      <fieldset>
-        <legend>Settings</legend>
+      <details class="fold" open={startsOpen}>
+        <summary>Settings</summary>
         <div class="settings">
           {settings.map((field) => (
             <SettingField
@@ -96,7 +101,7 @@ export function PromptForm(props: Props) {
             </p>
           </div>
         </div>
-      </fieldset>
+      </details>
     </form>
   );
 }

@@ -1,8 +1,15 @@
 import {plural} from "../domain/format";
 import type {Trace} from "../domain/trace";
 
+interface Props {
+  readonly trace: Trace;
+  /** Whether the model is loaded. */
+  readonly ready: boolean;
+  readonly onStop: () => void;
+}
+
 /** Where a run stands while it is on. */
-export function RunStatus({trace, ready}: {readonly trace: Trace; readonly ready: boolean}) {
+export function RunStatus({trace, ready, onStop}: Props) {
   const most = trace.start.settings.max_new_tokens;
   return (
     <div class="progress">
@@ -12,6 +19,9 @@ export function RunStatus({trace, ready}: {readonly trace: Trace; readonly ready
         max={most}
         {...(trace.status === "running" && {value: trace.steps.length})}
       />
+      <button type="button" class="quiet" onClick={onStop}>
+        Stop<span class="unseen"> this run</span>
+      </button>
     </div>
   );
 }

@@ -12,5 +12,7 @@ export function useBranching({explorer, dispatch}: LiveState, branch: Branch) {
       score_prompt: false,
     };
     dispatch({type: "branch", start, parent: branch.id, fork: explorer.step});
+    // The button that was pressed goes: its token is the chosen one now.
+    document.getElementById("trace")?.focus({preventScroll: true});
   };
 }

@@ -103,9 +103,17 @@ function added(
   const kept = explorer.branches.filter(
     ({trace}) => trace.start.prompt === start.prompt && trace.steps.length > 0,
   );
+  const origin = kept.find(({id}) => id === parent)?.trace;
+  // Shown until the server sends them again for this branch, with the token that it forces.
+  const shared = origin && {
+    promptTokens: origin.promptTokens,
+    promptScores: origin.promptScores,
+    steps: origin.steps.slice(0, fork),
+    labs: origin.labs.slice(0, fork),
+  };
   return {
     // A new run stops the one before it, which then keeps what it has.
-    branches: [...kept, {id: start.id, trace: newTrace(start), parent, fork}],
+    branches: [...kept, {id: start.id, trace: {...newTrace(start), ...shared}, parent, fork}],
     selected: start.id,
     compared: kept.some(({id}) => id === explorer.compared) ? explorer.compared : null,
     step: fork,

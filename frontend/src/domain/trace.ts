@@ -58,8 +58,8 @@ export function applyFrame(trace: Trace, frame: RunFrame | ErrorFrame): Trace {
       return {
         ...trace,
         status: "running",
-        steps: [...trace.steps, frame.step],
-        labs: [...trace.labs, frame.lab],
+        steps: placed(trace.steps, frame.step.step, frame.step),
+        labs: placed(trace.labs, frame.step.step, frame.lab),
       };
     case "finished":
       return {...trace, status: "finished", answer: frame.trace, steps: frame.trace.steps};
@@ -68,6 +68,11 @@ export function applyFrame(trace: Trace, frame: RunFrame | ErrorFrame): Trace {
     case "error":
       return {...trace, status: "failed", position: null, problem: frame};
   }
+}
+
+/** The list with a value at a place: in place of the one that is there, or after the last. */
+function placed<Value>(list: readonly Value[], place: number, value: Value): readonly Value[] {
+  return [...list.slice(0, place), value, ...list.slice(place + 1)];
 }
 
 /** The trace once the connection broke: asked again if nothing had come, else cut short. */
