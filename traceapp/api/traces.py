@@ -7,7 +7,6 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict
 
 from inference import runtime
 from inference.errors import InvalidRequest
@@ -21,8 +20,6 @@ router = Router(tags=["traces"])
 
 
 class TraceQuery(Schema):
-    model_config = ConfigDict(extra="forbid")
-
     include: Literal["analysis"] | None = None
 
 
