@@ -12,6 +12,15 @@ SOCKET = "**/ws/traces"
 PATIENCE_MS = 60_000
 
 
+LABELS = {
+    "max_new_tokens": "Tokens to draw",
+    "top_k": "Alternatives shown",
+    "temperature": "Temperature",
+    "top_p": "Top-p",
+    "seed": "Seed",
+}
+
+
 def open_page(page: Page, server: str) -> None:
     page.goto(server)
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
@@ -19,14 +28,14 @@ def open_page(page: Page, server: str) -> None:
 
 def fill(page: Page, prompt: str, **settings: str) -> None:
     page.get_by_role("textbox", name="Prompt", exact=True).fill(prompt)
-    for label, value in settings.items():
-        page.get_by_role("textbox", name=label.replace("_", " "), exact=True).fill(value)
+    for name, value in settings.items():
+        page.get_by_role("textbox", name=LABELS[name], exact=True).fill(value)
 
 
 def run(page: Page, server: str, prompt: str = "The moon is", **settings: str) -> None:
     """Open the page and run a prompt to its end; four tokens if nothing else is said."""
     open_page(page, server)
-    fill(page, prompt, **{"Tokens_to_draw": "4", **settings})
+    fill(page, prompt, **{"max_new_tokens": "4", **settings})
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)
 

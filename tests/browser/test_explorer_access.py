@@ -87,11 +87,9 @@ def test_axe_finds_nothing_in_any_state(page, server, scheme, width):
     page.get_by_role("button", name="Run", exact=True).click()
     assert violations(page) == []
 
-    fill(page, "नमस्ते 👩 The moon is")
+    settings = {"max_new_tokens": "4", "temperature": "1", "top_p": "0.9", "seed": "1"}
+    fill(page, "नमस्ते 👩 The moon is", **settings)
     page.get_by_role("checkbox", name="Measure the prompt too").check()
-    settings = {"Tokens to draw": "4", "Temperature": "1", "Top-p": "0.9", "Seed": "1"}
-    for label, value in settings.items():
-        page.get_by_role("textbox", name=label).fill(value)
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)
     for summary in page.locator("details:not([open]) > summary").all():
@@ -119,7 +117,7 @@ def test_axe_finds_nothing_in_any_state(page, server, scheme, width):
 
 def show_everything(page):
     """All that the page can show of two paths, opened."""
-    fill(page, "The moon is " + "m" * 120, Tokens_to_draw="3", Temperature="1", Seed="1")
+    fill(page, "The moon is " + "m" * 120, max_new_tokens="3", temperature="1", seed="1")
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)
     ranked(page).get_by_role("button", name=re.compile("^Follow ")).first.click()
@@ -182,7 +180,7 @@ def test_the_page_runs_under_a_strict_content_security_policy(page, server):
     blocked = []
     page.on("console", lambda said: blocked.append(said.text) if said.type == "error" else None)
     page.route(server, strict)
-    run(page, server, Temperature="1", Seed="1")
+    run(page, server, temperature="1", seed="1")
     assert blocked == []
 
 
@@ -196,7 +194,7 @@ def test_paper_has_the_trace_and_no_controls(page, server):
 
 def test_forced_colours_keep_the_ticks_and_the_marks(page, server):
     page.emulate_media(forced_colors="active")
-    run(page, server, Temperature="1", Seed="1")
+    run(page, server, temperature="1", seed="1")
     token = strip(page).get_by_role("button").first
     ticks = token.evaluate("e => getComputedStyle(e, '::after').backgroundImage")
     assert ticks.startswith("repeating-linear-gradient")

@@ -99,7 +99,7 @@ def open_lab(page):
 
 
 def test_the_lab_at_the_run_s_settings_shows_the_model_s_own_probabilities(page, server):
-    run(page, server, Temperature="1", Seed="1")
+    run(page, server, temperature="1", seed="1")
     rows = open_lab(page).get_by_role("row")
     for place in range(1, 11):
         model = rows.nth(place).locator("[data-label=model]").inner_text()
@@ -107,7 +107,7 @@ def test_the_lab_at_the_run_s_settings_shows_the_model_s_own_probabilities(page,
 
 
 def test_the_lab_reshapes_at_once_and_says_what_was_cut(page, server):
-    run(page, server, Temperature="1", Seed="1")
+    run(page, server, temperature="1", seed="1")
     lab = open_lab(page)
     first = lab.get_by_role("row").nth(1).locator(".number")
     before = float(first.inner_text().rstrip("%"))
@@ -123,7 +123,7 @@ def test_the_lab_reshapes_at_once_and_says_what_was_cut(page, server):
 
 
 def test_the_lab_draws_and_counts_beside_what_is_expected(page, server):
-    run(page, server, Temperature="1", Seed="1")
+    run(page, server, temperature="1", seed="1")
     lab = open_lab(page)
     for name in ["1 times", "100 times", "1,000 times"]:
         lab.get_by_role("button", name=name, exact=True).click()

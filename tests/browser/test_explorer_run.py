@@ -39,7 +39,7 @@ def test_the_prompt_is_counted_in_tokens_while_it_is_typed(page, server):
 
 def test_stop_ends_a_run_and_keeps_what_had_come(page, server):
     open_page(page, server)
-    fill(page, "I like tea. I like tea. I", Tokens_to_draw="32")
+    fill(page, "I like tea. I like tea. I", max_new_tokens="32")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(strip(page).get_by_role("button")).not_to_have_count(0, timeout=PATIENCE_MS)
     page.get_by_role("button", name="Stop", exact=True).click()
@@ -53,17 +53,17 @@ def test_stop_ends_a_run_and_keeps_what_had_come(page, server):
 
 def test_a_new_run_takes_the_place_of_one_that_is_on(page, server):
     open_page(page, server)
-    fill(page, "I like tea. I like tea. I", Tokens_to_draw="32")
+    fill(page, "I like tea. I like tea. I", max_new_tokens="32")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(strip(page).get_by_role("button")).not_to_have_count(0, timeout=PATIENCE_MS)
-    fill(page, "1, 2, 3, 4, 5, 6,", Tokens_to_draw="2")
+    fill(page, "1, 2, 3, 4, 5, 6,", max_new_tokens="2")
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)
     assert drawn(page) == ["␣", "7"]
 
 
 def test_the_same_seed_draws_the_same_again_and_both_runs_stay(page, server):
-    run(page, server, "The moon is", Temperature="1", Seed="11")
+    run(page, server, "The moon is", temperature="1", seed="11")
     first = drawn(page)
     page.get_by_role("button", name="Run", exact=True).click()
     expect(
@@ -122,7 +122,7 @@ def test_a_prompt_of_too_many_tokens_is_refused_in_plain_words(page, server):
 
 def test_the_prompt_is_measured_where_that_is_asked_for(page, server):
     open_page(page, server)
-    fill(page, "The moon is", Tokens_to_draw="1")
+    fill(page, "The moon is", max_new_tokens="1")
     page.get_by_role("checkbox", name="Measure the prompt too").check()
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)

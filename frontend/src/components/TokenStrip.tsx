@@ -1,5 +1,5 @@
 import {Fragment} from "preact";
-import {useEffect, useMemo, useRef} from "preact/hooks";
+import {useLayoutEffect, useMemo, useRef} from "preact/hooks";
 
 import {bits, count, percent} from "../domain/format";
 import {joinCharacters, type Group} from "../domain/joining";
@@ -31,7 +31,8 @@ export function TokenStrip({trace, measure, step, playing, onStep}: Props) {
   const strip = useRef<HTMLDivElement>(null);
   const pieces = useMemo(() => piecesOf(trace), [trace]);
   const groups = useMemo(() => joinCharacters(pieces.map(({bytes}) => bytes)), [pieces]);
-  useEffect(() => {
+  // Before the browser paints: a token that is hidden while it has the focus would lose it.
+  useLayoutEffect(() => {
     if (!strip.current?.contains(document.activeElement)) return;
     strip.current.querySelector<HTMLElement>("[aria-current]")?.focus();
   }, [step]);
