@@ -50,6 +50,14 @@ class Watched:
         self.threads.add(threading.current_thread().name)
         return self._engine.open(request)
 
+    def release(self, generation: Any) -> None:
+        self.threads.add(threading.current_thread().name)
+        self._engine.release(generation)
+
+    def forget(self, owner: str) -> None:
+        self.threads.add(threading.current_thread().name)
+        self._engine.forget(owner)
+
     def turn(self, generations: Any) -> Any:
         self.threads.add(threading.current_thread().name)
         if self.raises is not None:

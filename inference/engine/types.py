@@ -95,6 +95,7 @@ class GenerationRequest:
     stop_ids: frozenset[int] = frozenset()  # further tokens that end a completion
     with_tail: bool = False  # whether each step carries the Tail of its distribution
     constraint: Callable[[], Constraint] | None = None
+    owner: str | None = None  # who may continue from what was read here; None keeps nothing
 
 
 @dataclass(frozen=True, slots=True)
