@@ -37,6 +37,7 @@ class Watched:
 
     def __init__(self, engine: Any, *, raises: Exception | None = None) -> None:
         self.vocabulary = engine.vocabulary
+        self.token_index = engine.token_index
         self.max_batch = engine.max_batch
         self.threads: set[str] = set()
         self.raises = raises  # once, from the next turn

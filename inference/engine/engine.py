@@ -17,6 +17,7 @@ from inference.engine.decoder import Decoder
 from inference.engine.generation import Choice, Generation
 from inference.engine.prefix_cache import PrefixCache
 from inference.engine.prompt import Prompt
+from inference.engine.token_index import TokenIndex
 from inference.engine.types import Event, GenerationRequest
 from inference.engine.vocabulary import Vocabulary
 
@@ -29,6 +30,7 @@ class Engine(Protocol):
     """What the runtime asks of a model. Only `encode` may be called from another thread."""
 
     vocabulary: Vocabulary
+    token_index: TokenIndex
     max_batch: int
 
     def encode(self, text: str) -> list[int]:
@@ -59,6 +61,7 @@ class ModelEngine:
 
     def __init__(self, decoder: Decoder, *, vocabulary: Vocabulary, tokenizer: Tokenizer) -> None:
         self.vocabulary = vocabulary
+        self.token_index = TokenIndex(vocabulary.tokens)
         self.max_batch = decoder.max_batch
         self._decoder = decoder
         self._tokenizer = tokenizer

@@ -99,7 +99,7 @@ class PrefixCache:
             return
         choice = generation.choices[0]
         rows = tuple(map(_alone, choice.rows))
-        # The token drawn last was never read; those that were given all were, along with the prompt.
+        # The token drawn last was never read; given ones all were, along with the prompt.
         unread = 1 if len(choice.token_ids) > len(request.forced_ids) else 0
         drawn_ids = choice.token_ids[: len(choice.token_ids) - unread]
         kept = _Kept(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # so that what only speaks of values does not load torch
 class FinishReason(StrEnum):
     EOS = "eos"  # the model drew an end-of-sequence token
     LENGTH = "length"  # the request's max_tokens were drawn
+    STOPPED = "stopped"  # the caller wanted no more; no step has this, only a trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
