@@ -11,10 +11,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from inference.engine.generation import Generation
 from inference.engine.types import Event, GenerationRequest
 from inference.errors import TimedOut, TraceError
+
+if TYPE_CHECKING:
+    from inference.engine.generation import Generation
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ try:
     TRACEAPP = Environment()
 except ValidationError as error:
     raise ImproperlyConfigured(
-        "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        "; ".join(f"{Environment.variable(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
     ) from None
 
 DEBUG = TRACEAPP.debug
@@ -127,6 +127,10 @@ LOGGING = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # Each refusal by status would be a line; what fails is logged where it fails.
-    "loggers": {"django.request": {"level": "CRITICAL"}},
+    "loggers": {
+        # Without Django's own handlers, which would write tracebacks with their messages.
+        "django": {"level": "INFO"},
+        # Each refusal by status would be a line; what fails is logged where it fails.
+        "django.request": {"level": "CRITICAL"},
+    },
 }

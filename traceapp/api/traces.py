@@ -7,7 +7,6 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict
 
 from inference import runtime
 from inference.models import current_limits
@@ -20,8 +19,6 @@ router = Router(tags=["traces"])
 
 
 class TraceQuery(Schema):
-    model_config = ConfigDict(extra="forbid")
-
     include: Literal["analysis"] | None = None
 
 
