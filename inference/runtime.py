@@ -194,6 +194,7 @@ class Runtime:
             return
         with self._changed:
             self._engine = engine
+            self._beat = self._clock()  # loading may have taken longer than the patience
         self._set_status(Status.SERVING)
         while self._admit(engine):
             self._turn(engine)
