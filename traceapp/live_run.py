@@ -82,7 +82,7 @@ class LiveRun:
             return
         await rates.take_turn_as(self._client, limits)
         running = start_trace(
-            self._start.to_request(),
+            self._start.to_request(limits),
             runtime=serving,
             limits=limits,
             arrived_at=self._arrived_at,

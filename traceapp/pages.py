@@ -65,7 +65,7 @@ async def home(request: HttpRequest) -> HttpResponse:
     example = BY_SLUG.get(request.POST.get("example", ""))
     form = TraceForm.of(example.typed if example else request.POST.dict(), limits)
     try:
-        asked = form.to_request()
+        asked = form.to_request(limits)
         serving = runtime.current()
         await rates.take_turn(request, limits)
         trace = await run_trace(asked, runtime=serving, limits=limits, arrived_at=arrived_at)

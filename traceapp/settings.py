@@ -114,6 +114,8 @@ USE_TZ = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 X_FRAME_OPTIONS = "DENY"
+if TRACEAPP.proxies:  # else a visitor could write this header
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LOGGING = {
     "version": 1,
@@ -132,5 +134,7 @@ LOGGING = {
         "django": {"level": "INFO"},
         # Each refusal by status would be a line; what fails is logged where it fails.
         "django.request": {"level": "CRITICAL"},
+        # A wrong Host header is the sender's affair: a 400, and no traceback of ours.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
     },
 }

@@ -32,7 +32,8 @@ STEP = {
 }
 ANALYSIS = {
     *("selected_rank", "selected_bytes", "alternative_bytes", "surprisal_bits", "entropy_bits"),
-    *("sampling_probability", "nucleus_size", "remainder", "special", "draw"),
+    *("sampling_probability", "nucleus_size", "remainder", "special"),
+    *("forced", "draw"),
 }
 MAX_SEED = 2**63 - 1
 
@@ -565,3 +566,13 @@ async def test_a_body_over_a_megabyte_is_413_even_where_no_server_refused_it(pos
     response = await post(b"x" * (1024 * 1024 + 1))
     assert response.status_code == 413
     assert error_of(response)["code"] == "payload_too_large"
+
+
+async def test_a_default_that_is_over_a_lowered_limit_gives_way_to_it(tiny, post):
+    await LimitsRow.objects.acreate(pk=1, max_new_tokens=3, max_alternatives=2)
+    answer = await traced(post, {"prompt": "x"})
+    assert len(answer["steps"]) == 3
+    assert {len(step["alternatives"]) for step in answer["steps"]} == {2}
+    refused = await post({"prompt": "x", "max_new_tokens": 4})
+    assert refused.status_code == 422
+    assert error_of(refused)["message"] == "max_new_tokens: 4 is over the limit of 3"

@@ -48,7 +48,7 @@ class Origins:
         response = _preflight(request) if is_preflight else await self._get_response(request)
         if listed:
             response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = "Retry-After, X-Request-ID"
+            response["Access-Control-Expose-Headers"] = "Retry-After"
         return response
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from inference.engine.types import PromptScores, Score, Step, Tail
 from inference.engine.vocabulary import Vocabulary
 from inference.errors import TraceError, TryLater
+from inference.limits import Limits
 from inference.traces import Trace, TraceBasis, TraceRequest, bits
 from traceapp.wire.models import LimitsAnswer, ModelEntry
 from traceapp.wire.traces import TraceBody, TraceSoFar, TraceStep
@@ -43,9 +44,9 @@ class Start(_FromClient):
     score_prompt: bool = False
     lab: bool = False
 
-    def to_request(self) -> TraceRequest:
+    def to_request(self, limits: Limits) -> TraceRequest:
         return replace(
-            self.trace.to_request(),
+            self.trace.to_request(limits),
             forced_ids=tuple(self.forced),
             score_prompt=self.score_prompt,
             with_tail=self.lab,

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from inference.engine.types import Step
 from inference.errors import InvalidRequest
+from inference.limits import Limits
 from inference.traces import Trace, TraceBasis, TraceRequest, bits
 
 MAX_SEED = 2**63 - 1
@@ -46,8 +47,16 @@ class TraceBody(BaseModel):
                 f"model: this server serves {alias} and nothing else", param="model"
             )
 
-    def to_request(self) -> TraceRequest:
-        return TraceRequest(**self.model_dump(exclude={"model"}))
+    def to_request(self, limits: Limits) -> TraceRequest:
+        """What is asked for; a default that is over a limit in force gives way to it."""
+        fields = self.model_dump(exclude={"model"})
+        for name, bound in (
+            ("max_new_tokens", limits.max_new_tokens),
+            ("top_k", limits.max_alternatives),
+        ):
+            if name not in self.model_fields_set:
+                fields[name] = min(fields[name], bound)
+        return TraceRequest(**fields)
 
 
 class ModelName(BaseModel):
