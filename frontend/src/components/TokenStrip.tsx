@@ -1,4 +1,4 @@
-import {Fragment} from "preact";
+import type {VNode} from "preact";
 import {useLayoutEffect, useMemo, useRef} from "preact/hooks";
 
 import {bits, count, percent} from "../domain/format";
@@ -31,10 +31,10 @@ export function TokenStrip({trace, measure, step, playing, onStep}: Props) {
   const strip = useRef<HTMLDivElement>(null);
   const pieces = useMemo(() => piecesOf(trace), [trace]);
   const groups = useMemo(() => joinCharacters(pieces.map(({bytes}) => bytes)), [pieces]);
-  // Before the browser paints: a token that is hidden while it has the focus would lose it.
+  // Asked before the tokens change: one that is hidden while it has the focus loses it.
+  const hadFocus = strip.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
-    if (!strip.current?.contains(document.activeElement)) return;
-    strip.current.querySelector<HTMLElement>("[aria-current]")?.focus();
+    if (hadFocus) strip.current?.querySelector<HTMLElement>("[aria-current]")?.focus();
   }, [step]);
 
   const draw = (index: number) => {
@@ -59,21 +59,19 @@ export function TokenStrip({trace, measure, step, playing, onStep}: Props) {
       dir={directionOf(trace.start.prompt)}
       ref={strip}
     >
-      {groups.map((group) => (
-        <Fragment key={group.start}>
-          <Joined group={group} draw={draw} />
-          {endsLine(pieces[group.end - 1]) && <br />}
-        </Fragment>
-      ))}
+      {groups.flatMap((group) => [
+        joined(group, draw),
+        endsLine(pieces[group.end - 1]) && <br key={`line ${group.end}`} />,
+      ])}
     </div>
   );
 }
 
-function Joined({group, draw}: {group: Group; draw: (index: number) => preact.VNode | null}) {
-  const {start, end, joined} = group;
+/** A token; or those that share a character, under what they are together. */
+function joined({start, end, joined}: Group, draw: (index: number) => VNode | null): VNode | null {
   if (joined === null) return draw(start);
   return (
-    <span class="joined">
+    <span class="joined" key={start}>
       <bdi class="whole">{joined}</bdi>
       <span class="pieces">
         {Array.from({length: end - start}, (_, offset) => draw(start + offset))}
