@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import typing
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 from tests.frames import specimens
 from traceapp.wire import live
 
-FOLDER = Path(__file__).resolve().parent.parent / "data" / "frames"
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / "tests" / "data" / "frames"
 
 
 def stored():
@@ -50,6 +52,30 @@ def without_tails(value):
     return [without_tails(each) for each in value] if isinstance(value, list) else value
 
 
+def kind(frame):
+    """The `type` that a class of frames has."""
+    return typing.get_args(frame.model_fields["type"].annotation)[0]
+
+
+def documented(heading):
+    """The types and fields of a table in docs/live.md."""
+    section = (ROOT / "docs/live.md").read_text().partition(f"\n## {heading}\n")[2]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", section.partition("\n## ")[0], re.M)
+    return {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows}
+
+
+@pytest.mark.parametrize(
+    ("heading", "union"),
+    [
+        ("What a client sends", live.ClientFrame),
+        ("What the server sends", live.ServerFrame),
+    ],
+)
+def test_the_frames_are_documented_with_their_fields(heading, union):
+    frames = {kind(frame): set(frame.model_fields) - {"type"} for frame in union.__args__}
+    assert documented(heading) == frames
+
+
 async def test_the_specimens_are_what_the_code_makes_now():
     made = await specimens()
     assert made.keys() == stored().keys()
@@ -59,16 +85,13 @@ async def test_the_specimens_are_what_the_code_makes_now():
 
 def test_every_frame_of_either_side_has_a_specimen():
     for side, union in (("client", live.ClientFrame), ("server", live.ServerFrame)):
-        expected = {typing.get_args(f.model_fields["type"].annotation)[0] for f in union.__args__}
+        expected = {kind(frame) for frame in union.__args__}
         shown = {frame["type"] for name, frame in stored().items() if name.startswith(side)}
         assert shown == expected
 
 
 def test_every_specimen_is_a_valid_frame():
-    servers = {
-        typing.get_args(frame.model_fields["type"].annotation)[0]: frame
-        for frame in live.ServerFrame.__args__
-    }
+    servers = {kind(frame): frame for frame in live.ServerFrame.__args__}
     for name, value in stored().items():
         frames = value if isinstance(value, list) else [value]
         for frame in frames:
