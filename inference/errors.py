@@ -4,6 +4,8 @@ Everything that can go wrong, by name.
 * TraceError
   x InvalidRequest         the caller asked for something that cannot be
     + PromptTooLong        the prompt has more tokens than the limit in force
+  x Rejected               a well-formed OpenAI request for what this model cannot do
+  x InvalidModelOutput     the model's text is not the tool call that it began
   x OriginNotAllowed       a page of a foreign site sent the request
   x NotFound               nothing has that address
   x MethodNotAllowed       the address exists, but not for that method
@@ -45,6 +47,16 @@ class InvalidRequest(TraceError):
 
 class PromptTooLong(InvalidRequest):
     code = "prompt_too_long"
+
+
+class Rejected(TraceError):
+    """A request of the OpenAI endpoints that has the right shape and yet cannot be served."""
+
+    code = "rejected"
+
+
+class InvalidModelOutput(TraceError):
+    code = "invalid_model_output"
 
 
 class OriginNotAllowed(TraceError):

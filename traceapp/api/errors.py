@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 STATUS: dict[type[errors.TraceError], int] = {
     errors.InvalidRequest: 422,
     errors.PromptTooLong: 422,
+    errors.Rejected: 400,
+    errors.InvalidModelOutput: 400,
     errors.OriginNotAllowed: 403,
     errors.NotFound: 404,
     errors.MethodNotAllowed: 405,
