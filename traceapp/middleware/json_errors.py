@@ -35,7 +35,7 @@ class JsonErrors:
         is_json = response.get("Content-Type", "").startswith("application/json")
         if cause is None or is_json or not is_api(request.path):
             return response
-        answer = error_response(cause, status=response.status_code)
+        answer = error_response(cause, path=request.path, status=response.status_code)
         if "Allow" in response:
             answer["Allow"] = response["Allow"]
         return answer

@@ -1,0 +1,67 @@
+"""
+From raw text to what may be shown: stop strings cut it, a parser takes it apart.
+
+Completions have no parser; chat has the model's own, inside whose reasoning stop strings sleep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from inference.chat.deltas import Delta
+from inference.completions.stops import StopScanner
+from inference.completions.values import Ending
+
+
+class Parser(Protocol):
+    """What takes a chat's answer apart; `inference.chat.parsing` has it."""
+
+    @property
+    def stops_sleep(self) -> bool:
+        """Whether stop strings mean nothing at this point of the text."""
+        ...
+
+    def push(self, text: str) -> list[Delta]: ...
+
+    def end(self, finish_reason: Ending) -> list[Delta]: ...
+
+
+class Reader:
+    """One choice's text on its way out. `push` and `end` give what may be shown of it."""
+
+    def __init__(self, stops: Sequence[str], parser: Parser | None = None) -> None:
+        self.deltas: list[Delta] = []  # what the parser made of the text; whoever reads it clears
+        self._scanner = StopScanner(stops)
+        self._has_stops = bool(stops)
+        self._parser = parser
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop string was found."""
+        return self._scanner.matched is not None
+
+    def push(self, text: str) -> str:
+        if self._parser is None:
+            return self._scanner.push(text)
+        if not self._has_stops:
+            return self._parse(text)
+        # By the character: the parser says after each whether stop strings count for the next.
+        return "".join(self._parse(self._scan(character)) for character in text)
+
+    def end(self, reason: Ending) -> str:
+        """What was held back. Raises InvalidModelOutput where the parser misses an end."""
+        shown = self._parse(self._scanner.end())
+        if self._parser is not None:
+            self.deltas += self._parser.end("stop" if self.stopped else reason)
+        return shown
+
+    def _scan(self, character: str) -> str:
+        if self._parser is not None and self._parser.stops_sleep and not self.stopped:
+            return self._scanner.end() + character
+        return self._scanner.push(character)
+
+    def _parse(self, text: str) -> str:
+        if self._parser is not None and text:
+            self.deltas += self._parser.push(text)
+        return text
