@@ -156,8 +156,9 @@ class HermesParser:
                 call.end_arguments(raw)
             else:
                 raw, after = yield from _value(first)
+                value = _parsed(raw)
                 if _parsed(key) == "name":
-                    call.set_name(_parsed(raw))
+                    call.set_name(value)
             character = after if after and after not in WHITE else (yield from _solid())
             if character == ",":
                 character = yield from _solid()

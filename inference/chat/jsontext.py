@@ -1,4 +1,7 @@
-"""JSON text as the standard has it: no NaN, no endless nesting, no number beyond a float."""
+"""
+JSON text as every reader has it: no NaN, no number beyond a float, no endless nesting, and no
+half of a surrogate pair, which UTF-8 cannot carry.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ from typing import Any, NoReturn
 def read(text: str) -> Any:
     """The value of a JSON text. Raises ValueError where it has none."""
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        if "\\u" in text:
+            write(value).encode()  # fails, with a ValueError, on half of a pair
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    return value
 
 
 def read_object(text: str) -> dict[str, Any]:
