@@ -2,7 +2,7 @@
 JSON in and out to the letter: what the standard leaves to the reader is refused.
 
 Duplicate keys, NaN and Infinity, nesting beyond the parser's depth, half of a surrogate pair and
-bytes that are not UTF-8 are errors on the way in; a number that is not finite is an error on the way out.
+bytes that are not UTF-8 are errors on the way in; on the way out, a number that is not finite.
 """
 
 from __future__ import annotations
