@@ -7,7 +7,7 @@ Completions have no parser; chat has the model's own, inside whose reasoning sto
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from inference.chat.deltas import Delta
 from inference.completions.stops import StopScanner
@@ -22,9 +22,14 @@ class Parser(Protocol):
         """Whether stop strings mean nothing at this point of the text."""
         ...
 
+    @property
+    def has_called(self) -> bool:
+        """Whether a tool call is complete."""
+        ...
+
     def push(self, text: str) -> list[Delta]: ...
 
-    def end(self, finish_reason: Ending) -> list[Delta]: ...
+    def end(self, finish_reason: Literal["stop", "length"]) -> list[Delta]: ...
 
 
 class Reader:
@@ -49,12 +54,18 @@ class Reader:
         # By the character: the parser says after each whether stop strings count for the next.
         return "".join(self._parse(self._scan(character)) for character in text)
 
-    def end(self, reason: Ending) -> str:
-        """What was held back. Raises InvalidModelOutput where the parser misses an end."""
+    def end(self, reason: Literal["stop", "length"]) -> tuple[str, Ending]:
+        """What was held back, and why the text ends: a stop string is a "stop" in any case.
+
+        Raises InvalidModelOutput where the text stops inside a tool call.
+        """
         shown = self._parse(self._scanner.end())
-        if self._parser is not None:
-            self.deltas += self._parser.end("stop" if self.stopped else reason)
-        return shown
+        if self.stopped:
+            reason = "stop"
+        if self._parser is None:
+            return shown, reason
+        self.deltas += self._parser.end(reason)
+        return shown, "tool_calls" if reason == "stop" and self._parser.has_called else reason
 
     def _scan(self, character: str) -> str:
         if self._parser is not None and self._parser.stops_sleep and not self.stopped:

@@ -74,7 +74,10 @@ async def _pieces(
             if isinstance(event, PromptScores):
                 continue
             writer = writers[event.choice]
-            if not writer.has_ended and (piece := writer.push(event)):
+            if writer.has_ended:
+                continue
+            piece = writer.push(event)
+            if piece or writer.drawn == 1:  # that a first token is there is news in itself
                 yield piece
             if all(writer.has_ended for writer in writers):
                 break

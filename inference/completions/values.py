@@ -10,7 +10,7 @@ from typing import Literal
 from inference.chat.deltas import Delta
 from inference.engine.types import Score
 
-Ending = Literal["stop", "length"]
+Ending = Literal["stop", "length", "tool_calls"]
 
 
 @dataclass(frozen=True, slots=True)

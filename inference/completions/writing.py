@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import Literal
 
 from inference.completions.reading import Reader
 from inference.completions.values import Ending, Piece, WrittenToken
@@ -51,15 +52,15 @@ class ChoiceWriter:
             return self._piece(shown)
         return self.end("length", shown)
 
-    def end(self, reason: Ending, shown: str = "") -> Piece:
-        """The last piece: `shown` and what was held back. A stop string is a "stop" in any case."""
+    def end(self, reason: Literal["stop", "length"], shown: str = "") -> Piece:
+        """The last piece: `shown`, and what was held back."""
         self.has_ended = True
         if not self._reader.stopped:
             unfinished = self._detokenizer.end()
             self._decoded += len(unfinished)
             shown += self._reader.push(unfinished)
-        shown += self._reader.end(reason)
-        return self._piece(shown, "stop" if self._reader.stopped else reason)
+        held, ending = self._reader.end(reason)
+        return self._piece(shown + held, ending)
 
     def _decode(self, token_id: int, score: Score | None, *, spelt_out: bool = False) -> str:
         """The text that a token completes; the token waits until its text is shown."""
