@@ -10,10 +10,13 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from inference.engine.generation import Generation
 from inference.engine.types import Event, GenerationRequest
 from inference.errors import TimedOut, TraceError
+
+if TYPE_CHECKING:
+    from inference.engine.generation import Generation
 
 # An event, what went wrong instead, or None: there is no more.
 Item = Event | TraceError | None

@@ -15,11 +15,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from inference.engine.engine import Engine, Outcome
 from inference.engine.types import GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
 from inference.jobs import Events, Item, Job
+
+if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
+    from inference.engine.engine import Engine, Outcome
 
 logger = logging.getLogger(__name__)
 

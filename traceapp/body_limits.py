@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote
 
 from daphne import http_protocol
 from twisted.internet import reactor as _reactor
@@ -28,8 +29,8 @@ DRAIN_SECONDS = 5.0
 
 
 def limit_for(path: str) -> int:
-    """The largest body that this path takes, in bytes."""
-    return LIMITS.get(path, DEFAULT_LIMIT)
+    """The largest body that this path takes, in bytes; the path may be percent-encoded."""
+    return LIMITS.get(unquote(path), DEFAULT_LIMIT)
 
 
 def too_large(limit: int) -> PayloadTooLarge:

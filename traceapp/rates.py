@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from functools import cache
 
@@ -44,7 +45,7 @@ def _hit(client: str, per_minute: int) -> None:
         wait = limiter.get_window_stats(rate, client).reset_time - time.time()
         raise RateLimited(
             f"more than {per_minute} requests in a minute; wait a moment",
-            retry_after_seconds=max(1, round(wait)),
+            retry_after_seconds=max(1, math.ceil(wait)),
         )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inference.completions.settings import CompletionSettings, Prompt
-from inference.engine.engine import Engine
 from inference.engine.types import GenerationRequest
 from inference.engine.vocabulary import Vocabulary
 from inference.errors import ContextFull, Rejected
 from inference.limits import Limits
+
+if TYPE_CHECKING:  # torch comes with it
+    from inference.engine.engine import Engine
 
 MAX_PROMPTS = 128  # of one request; an evaluation harness sends batches of up to 64
 MAX_LISTED = 10  # of what is wrong with one field

@@ -23,9 +23,7 @@ GREEDY = SamplingParams(temperature=0.0)
 
 
 def asking(tokens: int = 1) -> GenerationRequest:
-    return GenerationRequest(
-        prompt_ids=(97,), max_tokens=tokens, num_candidates=1, sampling=GREEDY
-    )
+    return GenerationRequest(prompt_ids=(97,), max_tokens=tokens, num_candidates=1, sampling=GREEDY)
 
 
 def submit(serving, tokens=1, *, max_waiting=8, seconds=PLENTY):

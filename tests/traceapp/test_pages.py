@@ -222,7 +222,7 @@ async def test_a_prompt_of_too_many_tokens_is_refused_with_both_numbers(client, 
     await set_limits(max_prompt_tokens=4)
     response, html = await ask(client, prompt="hello")
     assert response.status_code == 422
-    assert "the prompt has 5 tokens; the limit is 4" in html
+    assert "The prompt has 5 tokens; the limit is 4" in html
     assert ">\nhello</textarea>" in response.content.decode()
 
 

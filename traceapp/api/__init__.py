@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Swagger
 
 from traceapp.api import completions, errors, models, traces
 from traceapp.api.strict_json import StrictParser, StrictRenderer
@@ -13,6 +13,8 @@ api = NinjaAPI(
     description="How a language model picks its next token: the probabilities it gave, truthfully.",
     openapi_url="/v1/openapi.json",
     docs_url="/v1/docs",
+    # Swagger would otherwise show the document to a validator on another host.
+    docs=Swagger(settings={"validatorUrl": None}),
     parser=StrictParser(),
     renderer=StrictRenderer(),
 )

@@ -39,7 +39,11 @@ STATUS: dict[type[errors.TraceError], int] = {
 
 MAX_PROBLEMS = 10
 # pydantic's sentences that speak of Python where the caller knows JSON.
-PLAINER = {"model_type": "must be a JSON object", "model_attributes_type": "must be a JSON object"}
+PLAINER = {
+    "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+    "string_unicode": "holds half of a surrogate pair, which is no character",
+}
 MAX_NAME = 60  # characters of a caller's own field name that are sent back
 
 

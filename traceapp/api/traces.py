@@ -7,7 +7,6 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict
 
 from inference import runtime
 from inference.errors import InvalidRequest
@@ -21,8 +20,6 @@ router = Router(tags=["traces"])
 
 
 class TraceQuery(Schema):
-    model_config = ConfigDict(extra="forbid")
-
     include: Literal["analysis"] | None = None
 
 
@@ -48,7 +45,7 @@ async def create_trace(
         )
     await rates.take_turn(request, limits)
     trace = await run_trace(
-        body.to_request(), runtime=serving, limits=limits, arrived_at=arrived_at
+        body.to_request(limits), runtime=serving, limits=limits, arrived_at=arrived_at
     )
     answer = TraceAnswer.of(trace, with_analysis=query.include == "analysis")
     return HttpResponse(answer.to_json(), content_type="application/json")

@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from inference.engine.types import Step
+from inference.limits import Limits
 from inference.traces import Trace, TraceRequest, bits
 
 MAX_SEED = 2**63 - 1
@@ -43,8 +44,16 @@ class TraceBody(BaseModel):
         """The alias that the caller named; None where the field was left out."""
         return self.model if "model" in self.model_fields_set else None
 
-    def to_request(self) -> TraceRequest:
-        return TraceRequest(**self.model_dump(exclude={"model"}))
+    def to_request(self, limits: Limits) -> TraceRequest:
+        """What is asked for; a default that is over a limit in force gives way to it."""
+        fields = self.model_dump(exclude={"model"})
+        for name, bound in (
+            ("max_new_tokens", limits.max_new_tokens),
+            ("top_k", limits.max_alternatives),
+        ):
+            if name not in self.model_fields_set:
+                fields[name] = min(fields[name], bound)
+        return TraceRequest(**fields)
 
 
 class ModelName(BaseModel):
