@@ -7,47 +7,28 @@ What a model's answer means beyond its text (thoughts, calls) the catalogue says
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncGenerator
 
-from inference.catalogue import find
 from inference.chat.controls import template_kwargs
-from inference.chat.messages import (
-    Message,
-    Tool,
-    ToolChoice,
-    check_history,
-    check_tools,
-    uses_tools,
-)
+from inference.chat.messages import check_history, check_tools, uses_tools
 from inference.chat.parsing import AssistantParser, Calls
+from inference.completions.reading import Reader
 from inference.completions.service import complete
-from inference.completions.settings import CompletionSettings
+from inference.completions.settings import ChatRequest
 from inference.completions.values import Piece, Usage
 from inference.errors import Rejected
 from inference.limits import Limits
 from inference.runtime import Runtime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatRequest:
-    """What a caller asks of a chat, with every default filled in."""
-
-    messages: tuple[Message, ...]
-    settings: CompletionSettings
-    tools: tuple[Tool, ...] = ()
-    tool_choice: ToolChoice = ToolChoice("none")
-    parallel_tool_calls: bool = True
-    reasoning_effort: str | None = None
-    template_kwargs: Mapping[str, Any] | None = None
-
-
 async def chat(
     request: ChatRequest, *, serving: Runtime, limits: Limits, arrived_at: float
 ) -> AsyncGenerator[Piece | Usage]:
     """Check everything, and return the pieces to come, as `service.complete` does."""
-    model = find(serving.card.alias)
+    chat_model = serving.chat_model
+    if chat_model is None:
+        raise Rejected(f"{serving.card.alias} has no chat template: it cannot chat")
+    model = chat_model.model
     check_history(request.messages)
     check_tools(request.tools, request.tool_choice)
     if model.tool_parser is None and uses_tools(request.messages, request.tools):
@@ -55,11 +36,8 @@ async def chat(
     kwargs = template_kwargs(
         model, reasoning_effort=request.reasoning_effort, given=request.template_kwargs
     )
-    template = serving.chat_template
-    if template is None:
-        raise Rejected(f"{model.alias} has no chat template", param="messages")
     prompt_ids = await asyncio.to_thread(
-        template.prompt_ids, request.messages, tools=request.tools, kwargs=kwargs
+        chat_model.template.prompt_ids, request.messages, tools=request.tools, kwargs=kwargs
     )
     return await complete(
         [prompt_ids],
@@ -67,10 +45,14 @@ async def chat(
         serving=serving,
         limits=limits,
         arrived_at=arrived_at,
-        new_parser=lambda: AssistantParser(
-            reasons=model.reasoning_parser == "think",
-            thinking=kwargs.get("enable_thinking", True),
-            calls=_calls(request),
+        new_reader=lambda: Reader(
+            request.settings.stop,
+            AssistantParser(
+                reasons=model.reasoning_parser == "think",
+                thinking=kwargs.get("enable_thinking", True),
+                calls=_calls(request),
+            ),
+            hides_reasoning=not request.include_reasoning,
         ),
     )
 

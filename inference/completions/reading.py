@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from inference.chat.deltas import Delta
+from inference.chat.deltas import Delta, ReasoningText
 from inference.completions.stops import StopScanner
 from inference.completions.values import Ending
 
@@ -35,11 +35,23 @@ class Parser(Protocol):
 class Reader:
     """One choice's text on its way out. `push` and `end` give what may be shown of it."""
 
-    def __init__(self, stops: Sequence[str], parser: Parser | None = None) -> None:
-        self.deltas: list[Delta] = []  # what the parser made of the text; whoever reads it clears
+    def __init__(
+        self,
+        stops: Sequence[str],
+        parser: Parser | None = None,
+        *,
+        hides_reasoning: bool = False,
+    ) -> None:
         self._scanner = StopScanner(stops)
         self._has_stops = bool(stops)
         self._parser = parser
+        self._hides_reasoning = hides_reasoning
+        self._deltas: list[Delta] = []
+
+    @property
+    def parses(self) -> bool:
+        """Whether the text comes as deltas."""
+        return self._parser is not None
 
     @property
     def stopped(self) -> bool:
@@ -64,8 +76,14 @@ class Reader:
             reason = "stop"
         if self._parser is None:
             return shown, reason
-        self.deltas += self._parser.end(reason)
+        self._keep(self._parser.end(reason))
         return shown, "tool_calls" if reason == "stop" and self._parser.has_called else reason
+
+    def take_deltas(self) -> tuple[Delta, ...]:
+        """What the parser made of the text since this was last asked."""
+        deltas = tuple(self._deltas)
+        self._deltas.clear()
+        return deltas
 
     def _scan(self, character: str) -> str:
         if self._parser is not None and self._parser.stops_sleep and not self.stopped:
@@ -74,5 +92,12 @@ class Reader:
 
     def _parse(self, text: str) -> str:
         if self._parser is not None and text:
-            self.deltas += self._parser.push(text)
+            self._keep(self._parser.push(text))
         return text
+
+    def _keep(self, deltas: list[Delta]) -> None:
+        self._deltas += [
+            delta
+            for delta in deltas
+            if not (self._hides_reasoning and isinstance(delta, ReasoningText))
+        ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from inference.completions.planning import encode, plan
-from inference.completions.reading import Parser, Reader
+from inference.completions.reading import Reader
 from inference.completions.running import run
 from inference.completions.settings import CompletionSettings, Prompt
 from inference.completions.values import Piece, Usage
@@ -20,13 +20,13 @@ async def complete(
     serving: Runtime,
     limits: Limits,
     arrived_at: float,
-    new_parser: Callable[[], Parser] | None = None,
+    new_reader: Callable[[], Reader] | None = None,
 ) -> AsyncGenerator[Piece | Usage]:
     """Check everything, and return the pieces to come; close them to give up the rest.
 
     `arrived_at` is when the request came, in monotonic seconds. Raises Rejected, ContextFull or
     NotReady here; the pieces raise Busy in place of the first, and TimedOut, InferenceFailed or
-    InvalidModelOutput in place of any. `new_parser` makes what takes one choice's text apart.
+    InvalidModelOutput in place of any. `new_reader` makes what reads one choice's text.
     """
     engine = serving.engine
     requests = plan(
@@ -39,7 +39,7 @@ async def complete(
     return run(
         requests,
         serving=serving,
-        new_reader=lambda: Reader(settings.stop, new_parser and new_parser()),
+        new_reader=new_reader or (lambda: Reader(settings.stop)),
         echo=settings.echo,
         max_waiting=limits.max_waiting,
         deadline=arrived_at + limits.deadline_seconds,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from inference.chat.messages import Message, Tool, ToolChoice
 from inference.engine.types import Constraint, SamplingParams
 
 MAX_CHOICES = 8
@@ -25,3 +27,17 @@ class CompletionSettings:
     num_candidates: int | None = None  # tokens listed beside each; None: no logprobs at all
     echo: bool = False
     constraint: Callable[[], Constraint] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """What a caller asks of a chat, with every default filled in."""
+
+    messages: tuple[Message, ...]
+    settings: CompletionSettings
+    tools: tuple[Tool, ...]
+    tool_choice: ToolChoice
+    parallel_tool_calls: bool = True
+    reasoning_effort: str | None = None
+    include_reasoning: bool = True
+    template_kwargs: Mapping[str, Any] | None = None

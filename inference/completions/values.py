@@ -27,9 +27,9 @@ class Piece:
     """The next part of one choice's text."""
 
     choice: int
-    text: str
+    text: str  # "" where it comes as deltas
     tokens: tuple[WrittenToken, ...]
-    deltas: tuple[Delta, ...] = ()  # the text taken apart, where there is a parser
+    deltas: tuple[Delta, ...] = ()  # the text taken apart, in chat
     finish_reason: Ending | None = None
 
     def __bool__(self) -> bool:

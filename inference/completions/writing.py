@@ -78,12 +78,10 @@ class ChoiceWriter:
         tokens: list[WrittenToken] = []
         while self._waiting and (takes_all or self._waiting[0].offset < self._shown):
             tokens.append(self._waiting.popleft())
-        deltas = tuple(self._reader.deltas)
-        self._reader.deltas.clear()
         return Piece(
             choice=self._choice,
-            text=shown,
+            text="" if self._reader.parses else shown,
             tokens=tuple(tokens),
-            deltas=deltas,
+            deltas=self._reader.take_deltas(),
             finish_reason=finish_reason,
         )

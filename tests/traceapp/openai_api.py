@@ -92,6 +92,41 @@ def joined(chunks: list[Any]) -> dict[int, str]:
     return texts
 
 
+def put_together(chunks: list[Any]) -> list[Any]:
+    """The choices of a chat's stream, each as the answer would have it, but for calls' ids.
+
+    As OpenAI's client does it: text is appended to text, whatever its field.
+    """
+    choices: dict[int, Any] = {}
+    for chunk in chunks:
+        for part in chunk["choices"]:
+            empty = {"index": part["index"], "message": {"content": None}}
+            choice = choices.setdefault(part["index"], empty)
+            choice["finish_reason"] = part["finish_reason"]
+            if part["logprobs"] is None:
+                choice["logprobs"] = None
+            else:
+                entries = choice.setdefault("logprobs", {"content": [], "refusal": None})
+                entries["content"] += part["logprobs"]["content"]
+            _append(choice["message"], part["delta"])
+    return [choices[index] for index in sorted(choices)]
+
+
+def _append(message: Any, delta: Any) -> None:
+    for name, value in delta.items():
+        if name == "tool_calls":
+            for part in value:
+                calls = message.setdefault("tool_calls", [])
+                if part["index"] == len(calls):
+                    assert part["id"].startswith("call_")
+                    calls.append({"type": part["type"], "function": dict(part["function"])})
+                else:
+                    assert part.keys() == {"index", "function"}
+                    calls[part["index"]]["function"]["arguments"] += part["function"]["arguments"]
+        elif value is not None:
+            message[name] = (message.get(name) or "") + value
+
+
 def strict(text: bytes) -> Any:
     """JSON to the letter: no NaN, no Infinity."""
     return json.loads(text, parse_constant=lambda name: 1 / 0)

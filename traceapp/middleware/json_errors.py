@@ -14,6 +14,7 @@ from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
 from inference import errors
+from traceapp.api.dialects import speaks_openai
 from traceapp.api.errors import STATUS, error_response
 
 logger = logging.getLogger(__name__)
@@ -56,4 +57,4 @@ class JsonErrors:
 
 
 def is_api(path: str) -> bool:
-    return path.startswith("/v1/") or path in {"/v1", "/health"}
+    return path.startswith("/v1/") or path in {"/v1", "/health"} or speaks_openai(path)
