@@ -18,6 +18,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from inference.chat.model import ChatModel, chat_model_of
 from inference.engine.types import GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
 from inference.jobs import Events, Item, Job
@@ -57,6 +58,7 @@ class Runtime:
         self._load = load
         self._on_failure = on_failure
         self._clock = clock
+        self.chat_model: ChatModel | None = None  # with the engine, where it can chat
         self._engine: Engine | None = None
         self._status = Status.LOADING
         self._changed = threading.Condition()  # guards the status and both lists of jobs
@@ -188,6 +190,7 @@ class Runtime:
     def _work(self) -> None:
         try:
             engine = self._load()
+            self.chat_model = chat_model_of(self.card.alias, engine.vocabulary)
         except Exception as error:
             self._on_failure(error)
             self._set_status(Status.CLOSED)

@@ -163,10 +163,14 @@ def says(text: str, vocabulary: Vocabulary, tokenizer: Any) -> Callable[[int], t
 
 
 def scripted_engine(
-    script: Callable[[int], Row] | str, *, gate: threading.Semaphore | None = None
+    script: Callable[[int], Row] | str,
+    *,
+    gate: threading.Semaphore | None = None,
+    chat_template: str | None = None,
 ) -> ModelEngine:
     """An engine whose model follows a script; a string is what it says."""
     tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = chat_template
     config = Qwen2Config(eos_token_id=tokenizer.eos_token_id)
     vocabulary = vocabulary_of(tokenizer, config, rows=len(tokenizer) + PADDING_ROWS)
     follow = says(script, vocabulary, tokenizer) if isinstance(script, str) else script

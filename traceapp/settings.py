@@ -9,6 +9,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import ValidationError
 
+from inference.generate_config import GenerateConfig
 from traceapp.env import Environment
 from traceapp.secret_key import kept_secret_key
 
@@ -22,6 +23,9 @@ except ValidationError as error:
     raise ImproperlyConfigured(
         "; ".join(f"{Environment.variable(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
     ) from None
+
+# What requests of the OpenAI endpoints get for the fields that they leave out.
+GENERATE_CONFIG = GenerateConfig()
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)

@@ -9,6 +9,7 @@ import pytest
 from django.test import AsyncClient
 
 from tests.sockets import Socket
+from tests.traceapp.openai_api import Api
 
 TRACES = "/v1/traces"
 
@@ -41,6 +42,12 @@ def post(unlimited):
         )
 
     return send
+
+
+@pytest.fixture
+def api(unlimited):
+    """A client of the OpenAI endpoints, without a rate."""
+    return Api()
 
 
 def error_of(response: Any) -> dict[str, str]:
