@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from inference.engine.types import Event, GenerationRequest
 from inference.errors import TimedOut, TraceError
@@ -62,25 +62,28 @@ class Job:
             self.cancelled.set()
 
 
-class Events:
+E = TypeVar("E", Event, Event | QueuePlace)
+
+
+class Events(Generic[E]):
     """The caller's side: the events as they happen. Close it to give up the rest."""
 
     def __init__(
-        self, inbox: asyncio.Queue[Item], deadline: float, *, cancel: Callable[[], None]
+        self, inbox: asyncio.Queue[Any], deadline: float, *, cancel: Callable[[], None]
     ) -> None:
         self._inbox = inbox
         self._deadline = deadline  # monotonic seconds
         self._cancel = cancel
 
-    def __aiter__(self) -> Events:
+    def __aiter__(self) -> Events[E]:
         return self
 
-    async def __anext__(self) -> Event | QueuePlace:
+    async def __anext__(self) -> E:
         """The next event. Raises TimedOut, InferenceFailed or NotReady in its place."""
         remaining = self._deadline - time.monotonic()
         try:
             async with asyncio.timeout(max(remaining, 0)):
-                item = await self._inbox.get()
+                item: E | TraceError | None = await self._inbox.get()
         except TimeoutError:
             self._cancel()
             raise TimedOut("the deadline passed before the answer was complete") from None

@@ -19,9 +19,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inference.chat.model import ChatModel, chat_model_of
-from inference.engine.types import GenerationRequest, ModelCard
+from inference.engine.types import Event, GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
-from inference.jobs import Events, Item, Job
+from inference.jobs import Events, Item, Job, QueuePlace
 
 if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
     from inference.engine.engine import Engine, Outcome
@@ -110,21 +110,34 @@ class Runtime:
             return len(self._running), len(self._waiting)
 
     def submit(
-        self,
-        request: GenerationRequest,
-        *,
-        max_waiting: int,
-        deadline: float,
-        tells_place: bool = False,
-    ) -> Events:
+        self, request: GenerationRequest, *, max_waiting: int, deadline: float
+    ) -> Events[Event]:
         """Take a place now, and return the events to come.
 
-        `deadline` is in monotonic seconds. With tells_place, a QueuePlace comes before the first
-        event and whenever the place changes. Raises NotReady or Busy at once, so that a caller
+        `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
         can still answer with a status. Must be called from a running event loop.
         """
-        engine = self.engine
         inbox: asyncio.Queue[Item] = asyncio.Queue()
+        job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=False)
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+
+    def submit_and_watch(
+        self, request: GenerationRequest, *, max_waiting: int, deadline: float
+    ) -> Events[Event | QueuePlace]:
+        """As `submit`, with the place in the queue before all else and whenever it changes."""
+        inbox: asyncio.Queue[Item] = asyncio.Queue()
+        job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=True)
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+
+    def _enqueue(
+        self,
+        request: GenerationRequest,
+        inbox: asyncio.Queue[Item],
+        *,
+        max_waiting: int,
+        tells_place: bool,
+    ) -> Job:
+        engine = self.engine
         loop = asyncio.get_running_loop()
         job = Job(
             request,
@@ -146,7 +159,7 @@ class Runtime:
             if must_wait:
                 self._tell_places()
             self._changed.notify()
-        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+        return job
 
     def forget(self, owner: str) -> None:
         """Drop what is kept for an owner that has left and given up its requests."""

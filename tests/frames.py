@@ -127,7 +127,6 @@ def _running(serving: Runtime, name: str) -> RunningTrace:
         runtime=serving,
         limits=LIMITS,
         arrived_at=time.monotonic(),
-        tells_place=True,
     )
 
 

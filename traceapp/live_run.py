@@ -88,7 +88,6 @@ class LiveRun:
             limits=limits,
             arrived_at=self._arrived_at,
             owner=self._owner,
-            tells_place=True,
         )
         async with aclosing(running):
             self._running = running

@@ -33,7 +33,7 @@ async def run(
     is in monotonic seconds. Closing it frees the model at its next step.
     """
     waiting = deque(enumerate(requests))
-    submitted: deque[tuple[int, GenerationRequest, Events]] = deque()
+    submitted: deque[tuple[int, GenerationRequest, Events[Event]]] = deque()
     completion_tokens = 0
     try:
         while waiting or submitted:
@@ -61,7 +61,7 @@ async def run(
 
 
 async def _pieces(
-    events: Events, request: GenerationRequest, writers: list[ChoiceWriter], *, echo: bool
+    events: Events[Event], request: GenerationRequest, writers: list[ChoiceWriter], *, echo: bool
 ) -> AsyncGenerator[Piece]:
     """The pieces of one prompt's choices."""
     echoed = not echo
