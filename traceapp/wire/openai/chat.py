@@ -32,6 +32,20 @@ class ResponseFormat(BaseModel):
     type: Literal["text", "json_object", "json_schema"]
     json_schema: JsonSchema | None = None
 
+    def schema_of_answer(self) -> dict[str, Any] | None:
+        """The schema that the answer must follow; None where it is free. Raises Rejected."""
+        match self.type:
+            case "text":
+                return None
+            case "json_object":
+                return {"type": "object"}
+        if self.json_schema is None or self.json_schema.json_schema is None:
+            raise Rejected(
+                "response_format.json_schema.schema: must be there for this type",
+                param="response_format.json_schema.schema",
+            )
+        return self.json_schema.json_schema
+
 
 class ChatBody(GenerationBody):
     REFUSED: ClassVar[Mapping[str, tuple[Any, ...]]] = {
@@ -77,6 +91,7 @@ class ChatBody(GenerationBody):
             tools=tools,
             tool_choice=to_choice(self.tool_choice, has_tools=bool(tools)),
             parallel_tool_calls=pick(self.parallel_tool_calls, True),
+            response_schema=self.response_format and self.response_format.schema_of_answer(),
             reasoning_effort=self.reasoning_effort,
             include_reasoning=pick(self.include_reasoning, True),
             template_kwargs=self.chat_template_kwargs,
