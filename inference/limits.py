@@ -36,6 +36,8 @@ class Limits:
         )
         _at_most(self.max_new_tokens, request.max_new_tokens, "max_new_tokens")
         _at_most(self.max_alternatives, request.top_k, "top_k")
+        # The new tokens that the request itself asks for are the bound here.
+        _at_most(request.max_new_tokens, len(request.forced_ids), "forced", "tokens in forced")
 
     def check_prompt_tokens(self, prompt_tokens: int) -> None:
         """Raise PromptTooLong where the prompt has more tokens than are allowed."""

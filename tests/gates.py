@@ -37,6 +37,7 @@ class Watched:
 
     def __init__(self, engine: Any, *, raises: Exception | None = None) -> None:
         self.vocabulary = engine.vocabulary
+        self.token_index = engine.token_index
         self.max_batch = engine.max_batch
         self.threads: set[str] = set()
         self.raises = raises  # once, from the next turn
@@ -49,6 +50,14 @@ class Watched:
     def open(self, request: Any) -> Any:
         self.threads.add(threading.current_thread().name)
         return self._engine.open(request)
+
+    def release(self, generation: Any) -> None:
+        self.threads.add(threading.current_thread().name)
+        self._engine.release(generation)
+
+    def forget(self, owner: str) -> None:
+        self.threads.add(threading.current_thread().name)
+        self._engine.forget(owner)
 
     def turn(self, generations: Any) -> Any:
         self.threads.add(threading.current_thread().name)

@@ -34,6 +34,10 @@ class Decoder(Protocol):
         """A new cache of `capacity` that begins with the first `length` tokens of another."""
         ...
 
+    def size_bytes(self, context: Any) -> int:
+        """What the context takes of the memory."""
+        ...
+
     def prefill(
         self, context: Any, token_ids: Sequence[int], *, every_position: bool = False
     ) -> Tensor:
@@ -71,6 +75,11 @@ class TransformersDecoder:
         if surplus := copy_of.get_seq_length() - length:
             copy_of.crop(-surplus)  # a negative number of tokens to drop
         return copy_of
+
+    def size_bytes(self, context: Any) -> int:
+        tensors = [tensor for layer in context.layers for tensor in (layer.keys, layer.values)]
+        # A cropped tensor is a view: what it keeps is all that it was cropped from.
+        return sum(t.untyped_storage().nbytes() for t in tensors if t is not None)
 
     @torch.inference_mode()
     def prefill(

@@ -15,7 +15,9 @@ from torch import Tensor
 
 from inference.engine.decoder import Decoder
 from inference.engine.generation import Choice, Generation
+from inference.engine.prefix_cache import PrefixCache
 from inference.engine.prompt import Prompt
+from inference.engine.token_index import TokenIndex
 from inference.engine.types import Event, GenerationRequest
 from inference.engine.vocabulary import Vocabulary
 
@@ -28,6 +30,7 @@ class Engine(Protocol):
     """What the runtime asks of a model. Only `encode` may be called from another thread."""
 
     vocabulary: Vocabulary
+    token_index: TokenIndex
     max_batch: int
 
     def encode(self, text: str) -> list[int]:
@@ -40,6 +43,14 @@ class Engine(Protocol):
         """Take each generation one turn further; what one raises is its own outcome."""
         ...
 
+    def release(self, generation: Generation) -> None:
+        """The generation has ended or was given up; its owner's next may continue from it."""
+        ...
+
+    def forget(self, owner: str) -> None:
+        """Keep nothing more for this owner."""
+        ...
+
 
 # What a turn gave of one generation, perhaps nothing yet; or what went wrong with it alone.
 Outcome = list[Event] | Exception
@@ -50,9 +61,11 @@ class ModelEngine:
 
     def __init__(self, decoder: Decoder, *, vocabulary: Vocabulary, tokenizer: Tokenizer) -> None:
         self.vocabulary = vocabulary
+        self.token_index = TokenIndex(vocabulary.tokens)
         self.max_batch = decoder.max_batch
         self._decoder = decoder
         self._tokenizer = tokenizer
+        self._prefixes = PrefixCache(decoder)
         # Fast tokenizers raise "Already borrowed" when two threads call one.
         self._tokenizer_lock = threading.Lock()
 
@@ -61,14 +74,25 @@ class ModelEngine:
             return self._tokenizer.encode(text)
 
     def open(self, request: GenerationRequest) -> Generation:
-        context = self._decoder.new_context(_capacity(request))
-        return Generation(request, self.vocabulary, Prompt(request, context))
+        capacity = _capacity(request)
+        if (found := self._prefixes.find(request)) is None:
+            prompt = Prompt(request, self._decoder.new_context(capacity))
+        else:
+            context = self._decoder.fork(found.context, found.length, capacity)
+            prompt = Prompt(request, context, already_read=found.length, rows=found.rows)
+        return Generation(request, self.vocabulary, prompt)
+
+    def release(self, generation: Generation) -> None:
+        self._prefixes.keep(generation)
+
+    def forget(self, owner: str) -> None:
+        self._prefixes.forget(owner)
 
     def turn(self, generations: Sequence[Generation]) -> list[Outcome]:
         for generation in generations:
             for choice in generation.live:
                 choice.begin_turn()
-        reading = [not generation.prompt.is_read for generation in generations]
+        reading = [not generation.has_begun for generation in generations]
         choices = [
             choice
             for generation, is_reading in zip(generations, reading, strict=True)
@@ -105,9 +129,10 @@ class ModelEngine:
         self, generation: Generation, _rows: Iterator[Tensor | Exception]
     ) -> list[Event]:
         prompt = generation.prompt
-        part, every_position = prompt.next_part()
-        rows = self._decoder.prefill(prompt.context, part, every_position=every_position)
-        prompt.take(part, rows, listable=len(self.vocabulary.tokens))
+        if not prompt.is_read:  # a kept prefix can hold all of it
+            part, every_position = prompt.next_part()
+            rows = self._decoder.prefill(prompt.context, part, every_position=every_position)
+            prompt.take(part, rows, listable=len(self.vocabulary.tokens))
         if not prompt.is_read:
             return []
         self._share_context(generation)

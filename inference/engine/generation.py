@@ -28,8 +28,13 @@ class Generation:
         self.choices = [Choice(i, request, vocabulary) for i in range(request.num_choices)]
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the prompt is read and the choices have a context of their own."""
+        return self.choices[0].context is not None
+
+    @property
     def has_ended(self) -> bool:
-        return self.prompt.is_read and not self.live
+        return self.has_begun and not self.live
 
     @property
     def live(self) -> list[Choice]:
@@ -44,12 +49,13 @@ class Choice:
         self.context: Any = None  # set once the prompt is read
         self.last_id = -1  # the token drawn last: the one to read next
         self.has_ended = request.max_tokens == 0
+        self.rows: list[Tensor] = []  # (V,) each: the logits taken, where the request has an owner
+        self.token_ids: list[int] = []
         self._index = index
         self._request = request
         self._vocabulary = vocabulary
         self._processing = Processing(request, vocabulary.eos_ids)
         self._uniform = uniform_source(request.sampling.seed, index)
-        self._steps = 0
         self._started_at: float | None = None
 
     def begin_turn(self) -> None:
@@ -63,24 +69,27 @@ class Choice:
         Raises InferenceFailed where the logits are not finite.
         """
         request, listable = self._request, len(self._vocabulary.tokens)
+        index = len(self.token_ids)
         statistics = RowStatistics(logits, listable=listable)
-        forced = self._steps < len(request.forced_ids)
+        forced = index < len(request.forced_ids)
         processed = self._processing.process(logits[:listable])
         if forced:
-            draw = given(processed, request.sampling, request.forced_ids[self._steps])
+            draw = given(processed, request.sampling, request.forced_ids[index])
         else:
             draw = sample(processed, request.sampling, self._uniform)
         score = statistics.score(draw.token_id, num_candidates=request.num_candidates)
         self._processing.accept(draw.token_id)
         self.last_id = draw.token_id
-        self._steps += 1
+        self.token_ids.append(draw.token_id)
+        if request.owner is not None:
+            self.rows.append(logits)
         finish_reason = self._finish_reason(draw.token_id)
         self.has_ended = finish_reason is not None
         now = time.monotonic()
         started_at, self._started_at = self._started_at, None
         return Step(
             choice=self._index,
-            index=self._steps - 1,
+            index=index,
             score=score,
             draw=draw,
             forced=forced,
@@ -94,6 +103,6 @@ class Choice:
         ends = self._vocabulary.eos_ids if not self._request.ignore_eos else frozenset()
         if token_id in ends or token_id in self._request.stop_ids:
             return FinishReason.EOS
-        if self._steps == self._request.max_tokens:
+        if len(self.token_ids) == self._request.max_tokens:
             return FinishReason.LENGTH
         return None

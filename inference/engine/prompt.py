@@ -23,9 +23,17 @@ class Prompt:
     pass; `rows` are then the logits before each of them and those after the last.
     """
 
-    def __init__(self, request: GenerationRequest, context: Any, *, already_read: int = 0) -> None:
+    def __init__(
+        self,
+        request: GenerationRequest,
+        context: Any,
+        *,
+        already_read: int = 0,
+        rows: Sequence[Tensor] = (),
+    ) -> None:
+        """The context may hold the first tokens already; rows are what they gave of `rows`."""
         self.context = context
-        self.rows: list[Tensor] = []  # (V,) each: what the first steps are made from
+        self.rows = list(rows)  # (V,) each: what the first steps are made from
         self._ids = (*request.prompt_ids, *request.forced_ids)
         self._prompt_tokens = len(request.prompt_ids)
         self._score_prompt = request.score_prompt

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # so that what only speaks of values does not load torch
 class FinishReason(StrEnum):
     EOS = "eos"  # the model drew an end-of-sequence token
     LENGTH = "length"  # the request's max_tokens were drawn
+    STOPPED = "stopped"  # the caller wanted no more; no step has this, only a trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ class GenerationRequest:
     stop_ids: frozenset[int] = frozenset()  # further tokens that end a completion
     with_tail: bool = False  # whether each step carries the Tail of its distribution
     constraint: Callable[[], Constraint] | None = None
+    owner: str | None = None  # who may continue from what was read here; None keeps nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
+from tests.sockets import Socket
 from tests.traceapp.openai_api import Api
 
 TRACES = "/v1/traces"
@@ -58,3 +59,20 @@ def error_of(response: Any) -> dict[str, str]:
     assert all(isinstance(value, str) and value for value in body["error"].values())
     error: dict[str, str] = body["error"]
     return error
+
+
+@pytest.fixture
+async def connect(unlimited):
+    """Open a socket and pass over its hello: `await connect()`; all are left at the end."""
+    opened: list[Socket] = []
+
+    async def start(**headers: str) -> Socket:
+        socket = Socket(**headers)
+        assert await socket.open()
+        opened.append(socket)
+        assert (await socket.hear())["type"] == "hello"
+        return socket
+
+    yield start
+    for socket in opened:
+        await socket.leave()

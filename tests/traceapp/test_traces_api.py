@@ -32,7 +32,8 @@ STEP = {
 }
 ANALYSIS = {
     *("selected_rank", "selected_bytes", "alternative_bytes", "surprisal_bits", "entropy_bits"),
-    *("sampling_probability", "nucleus_size", "remainder", "special", "draw"),
+    *("sampling_probability", "nucleus_size", "remainder", "special"),
+    *("forced", "draw"),
 }
 MAX_SEED = 2**63 - 1
 

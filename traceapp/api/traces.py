@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 
 from inference import runtime
-from inference.errors import InvalidRequest
 from inference.models import current_limits
 from inference.services import run_trace
 from traceapp import rates
@@ -38,11 +37,7 @@ async def create_trace(
     arrived_at = time.monotonic()
     serving = runtime.current()
     limits = await current_limits()
-    if body.named_model not in {None, serving.card.alias}:
-        raise InvalidRequest(
-            f"model: this server serves {serving.card.alias} and nothing else",
-            param="model",
-        )
+    body.require_model(serving.card.alias)
     await rates.take_turn(request, limits)
     trace = await run_trace(
         body.to_request(limits), runtime=serving, limits=limits, arrived_at=arrived_at
