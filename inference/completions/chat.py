@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from inference.chat.controls import template_kwargs
 from inference.chat.grammar import grammar
-from inference.chat.messages import check_history, check_tools, uses_tools
+from inference.chat.messages import (
+    Message,
+    Tool,
+    ToolChoice,
+    check_history,
+    check_tools,
+    uses_tools,
+)
 from inference.chat.model import ChatModel
 from inference.chat.parsing import AssistantParser, Calls
 from inference.completions.reading import Reader
@@ -31,11 +38,15 @@ async def chat(
     request: ChatRequest, *, serving: Runtime, limits: Limits, arrived_at: float
 ) -> AsyncGenerator[Piece | Usage]:
     """Check everything, and return the pieces to come, as `service.complete` does."""
-    _ = serving.engine  # which says so where the model is not loaded yet
-    chat_model = serving.chat_model
-    if chat_model is None:
-        raise Rejected(f"{serving.card.alias} has no chat template: it cannot chat")
-    kwargs = _checked(request, chat_model)
+    chat_model = _chat_model(serving)
+    check_tools(request.tools, request.tool_choice)
+    kwargs = _variables(
+        chat_model,
+        request.messages,
+        tools=request.tools,
+        effort=request.reasoning_effort,
+        given=request.template_kwargs,
+    )
     reasons = chat_model.model.reasoning_parser == "think"
     thinking = reasons and kwargs.get("enable_thinking", True)
     deadline = arrived_at + limits.deadline_seconds
@@ -58,16 +69,45 @@ async def chat(
     )
 
 
-def _checked(request: ChatRequest, chat_model: ChatModel) -> dict[str, Any]:
-    """The template's variables, once all else was found possible. Raises Rejected."""
-    model = chat_model.model
-    check_history(request.messages)
-    check_tools(request.tools, request.tool_choice)
-    if model.tool_parser is None and uses_tools(request.messages, request.tools):
-        raise Rejected(f"{model.alias} cannot call tools", param="tools")
-    return template_kwargs(
-        model, reasoning_effort=request.reasoning_effort, given=request.template_kwargs
+async def conversation_ids(
+    messages: Sequence[Message],
+    *,
+    tools: Sequence[Tool],
+    kwargs: Mapping[str, Any] | None,
+    serving: Runtime,
+) -> tuple[int, ...]:
+    """The tokens that a chat of these messages would begin with. Raises Rejected or NotReady."""
+    chat_model = _chat_model(serving)
+    check_tools(tools, ToolChoice("auto" if tools else "none"))
+    variables = _variables(chat_model, messages, tools=tools, effort=None, given=kwargs)
+    return await asyncio.to_thread(
+        chat_model.template.prompt_ids, messages, tools=tools, kwargs=variables
     )
+
+
+def _chat_model(serving: Runtime) -> ChatModel:
+    _ = serving.engine  # raises NotReady before there is one
+    if serving.chat_model is None:
+        raise Rejected(
+            f"{serving.card.alias} has no chat template: it cannot chat", param="messages"
+        )
+    return serving.chat_model
+
+
+def _variables(
+    chat_model: ChatModel,
+    messages: Sequence[Message],
+    *,
+    tools: Sequence[Tool],
+    effort: str | None,
+    given: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The template's variables, for a history that the model can be shown. Raises Rejected."""
+    model = chat_model.model
+    check_history(messages)
+    if model.tool_parser is None and uses_tools(messages, tools):
+        raise Rejected(f"{model.alias} cannot call tools", param="tools")
+    return template_kwargs(model, reasoning_effort=effort, given=given)
 
 
 async def _constraint(

@@ -11,7 +11,7 @@ from inference.completions.settings import MAX_CANDIDATES, ChatRequest, Completi
 from inference.errors import Rejected
 from inference.generate_config import CHAT_MAX_TOKENS, GenerateConfig
 from traceapp.wire.openai.generation import GenerationBody, pick
-from traceapp.wire.openai.messages import MessageBody, ToolBody, to_choice
+from traceapp.wire.openai.messages import MessageBody, ToolBody, to_choice, to_messages
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -83,15 +83,14 @@ class ChatBody(GenerationBody):
         """The request with every default filled in. Raises Rejected, naming the field."""
         tools = tuple(tool.to_tool() for tool in self.tools or ())
         return ChatRequest(
-            messages=tuple(
-                message.to_message(f"messages[{place}]")
-                for place, message in enumerate(self.messages)
-            ),
+            messages=to_messages(self.messages),
             settings=self._settings(defaults),
             tools=tools,
             tool_choice=to_choice(self.tool_choice, has_tools=bool(tools)),
             parallel_tool_calls=pick(self.parallel_tool_calls, True),
-            response_schema=self.response_format and self.response_format.schema_of_answer(),
+            response_schema=None
+            if self.response_format is None
+            else self.response_format.schema_of_answer(),
             reasoning_effort=self.reasoning_effort,
             include_reasoning=pick(self.include_reasoning, True),
             template_kwargs=self.chat_template_kwargs,
