@@ -13,7 +13,7 @@ from inference.engine.types import GenerationRequest, SamplingParams
 from inference.models import LimitsRow
 from inference.runtime import PATIENCE_SECONDS, Runtime
 from tests.fakes import CARD, scripted_engine
-from tests.gates import Clock, Gate
+from tests.gates import Clock, Gate, unexpected
 from tests.traceapp.conftest import error_of
 from tests.traceapp.openai_api import refused
 
@@ -47,7 +47,7 @@ async def test_health_is_503_once_the_server_stops(install):
 async def test_health_asks_the_worker_and_not_a_flag():
     clock, gate = Clock(), Gate()
     engine = scripted_engine("held still", gate=gate)
-    serving = Runtime(CARD, lambda: engine, on_failure=pytest.fail, clock=clock)
+    serving = Runtime(CARD, lambda: engine, on_failure=unexpected, clock=clock)
     await asyncio.to_thread(serving.wait_until_loaded)
     runtime.install(serving)
     one = GenerationRequest(

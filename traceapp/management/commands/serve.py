@@ -33,7 +33,7 @@ class Command(BaseCommand):
         settings.ALLOWED_HOSTS += _names_of(options["host"])
 
         from daphne.endpoints import build_endpoint_description_strings
-        from daphne.server import Server
+        from daphne.server import Server, reactor
 
         # Last, for it starts the model.
         from traceapp.asgi import application
@@ -43,11 +43,14 @@ class Command(BaseCommand):
             endpoints=build_endpoint_description_strings(
                 host=options["host"], port=options["port"]
             ),
-            ready_callable=lambda: self._announce(options["host"], server),
+            # Not before the reactor runs: until then a signal ends the process unheard.
+            ready_callable=lambda: reactor.callWhenRunning(
+                self._announce, options["host"], server
+            ),
             server_name="",
         )
-        # Twisted would stop at once; requests that run may end first.
         server.run()
+        # Daphne has cancelled the requests that ran; the worker ends its turn.
         runtime.current().close()
         if not server.listening_addresses:  # daphne logs why, and ends as if it had served
             raise CommandError(f"cannot listen on {options['host']}, port {options['port']}")
