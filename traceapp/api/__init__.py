@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninja import NinjaAPI, Swagger
 
-from traceapp.api import chat, completions, errors, models, traces
+from traceapp.api import chat, completions, errors, models, tokens, traces
 from traceapp.api.strict_json import StrictParser, StrictRenderer
 
 api = NinjaAPI(
@@ -23,3 +23,4 @@ api.add_router("", models.router)
 api.add_router("/v1", traces.router)
 api.add_router("/v1", completions.router)
 api.add_router("/v1", chat.router)
+api.add_router("", tokens.router)
