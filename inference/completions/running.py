@@ -10,7 +10,7 @@ from inference.completions.reading import Reader
 from inference.completions.values import Piece, Usage
 from inference.completions.writing import ChoiceWriter
 from inference.engine.types import Event, GenerationRequest, PromptScores
-from inference.jobs import Events
+from inference.jobs import Events, QueuePlace
 from inference.runtime import Runtime
 
 # A batch that has begun keeps its place: its next prompt is never refused as busy.
@@ -67,6 +67,8 @@ async def _pieces(
     echoed = not echo
     async with aclosing(events):
         async for event in events:
+            if isinstance(event, QueuePlace):
+                continue
             if not echoed:
                 echoed = True
                 for writer in writers:
