@@ -9,8 +9,8 @@ from contextlib import aclosing
 from inference.completions.reading import Reader
 from inference.completions.values import Piece, Usage
 from inference.completions.writing import ChoiceWriter
-from inference.engine.types import GenerationRequest, PromptScores, Step
-from inference.jobs import Events, QueuePlace
+from inference.engine.types import Event, GenerationRequest, PromptScores
+from inference.jobs import Events
 from inference.runtime import Runtime
 
 # A batch that has begun keeps its place: its next prompt is never refused as busy.
@@ -67,8 +67,6 @@ async def _pieces(
     echoed = not echo
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, QueuePlace):
-                continue
             if not echoed:
                 echoed = True
                 for writer in writers:
