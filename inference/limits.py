@@ -21,6 +21,8 @@ class Limits:
     max_prompt_tokens: int = 256
     max_new_tokens: int = 32
     max_alternatives: int = 10
+    max_completion_tokens: int = 256  # of each choice on the OpenAI endpoints
+    max_choices: int = 8  # `n` on the OpenAI endpoints
     rate_per_minute: int = 60  # requests to the model, for each client; 0 turns the rate off
     max_waiting: int = 32  # requests that may wait for the model
     deadline_seconds: float = 30.0  # from arrival, waiting included

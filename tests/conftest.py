@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from inference import runtime
+from inference import metrics, runtime
 from inference.engine.engine import Engine
 from inference.runtime import Runtime
 from tests.fakes import CARD, scripted_engine, tiny_engine
@@ -21,12 +22,16 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture
 def install() -> Iterator[Callable[..., Runtime]]:
-    """Serve an engine in this process: `install(engine)`; a string is what its model says."""
+    """Serve an engine in this process: `install(engine)`; a string is what its model says.
+
+    `alias` says which model of the catalogue it passes for.
+    """
     installed: list[Runtime] = []
 
-    def start(engine: Engine | str) -> Runtime:
+    def start(engine: Engine | str, *, alias: str = CARD.alias) -> Runtime:
         made = scripted_engine(engine) if isinstance(engine, str) else engine
-        serving = Runtime(CARD, lambda: made, on_failure=_unexpected)
+        card = replace(CARD, alias=alias, served_name=alias)
+        serving = Runtime(card, lambda: made, on_failure=_unexpected, observer=metrics.observe)
         serving.wait_until_loaded()
         installed.append(serving)
         runtime.install(serving)

@@ -33,6 +33,7 @@ WORDS = (" the", " moon", " is", " cat", "ing")
 
 CARD = ModelCard(
     alias="smollm2-135m",
+    served_name="smollm2-135m",
     repository="HuggingFaceTB/SmolLM2-135M-Instruct",
     revision="12fd25f77366fa6b3b4b768ec3050bf629380bac",
     source="embedded",
@@ -163,10 +164,14 @@ def says(text: str, vocabulary: Vocabulary, tokenizer: Any) -> Callable[[int], t
 
 
 def scripted_engine(
-    script: Callable[[int], Row] | str, *, gate: threading.Semaphore | None = None
+    script: Callable[[int], Row] | str,
+    *,
+    gate: threading.Semaphore | None = None,
+    chat_template: str | None = None,
 ) -> ModelEngine:
     """An engine whose model follows a script; a string is what it says."""
     tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = chat_template
     config = Qwen2Config(eos_token_id=tokenizer.eos_token_id)
     vocabulary = vocabulary_of(tokenizer, config, rows=len(tokenizer) + PADDING_ROWS)
     follow = says(script, vocabulary, tokenizer) if isinstance(script, str) else script

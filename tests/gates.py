@@ -6,6 +6,11 @@ import threading
 from typing import Any
 
 
+def unexpected(error: Exception) -> None:
+    """What a runtime is given for a failure to load that is not to happen."""
+    raise error
+
+
 class Gate(threading.Semaphore):
     """A closed gate: whoever comes to it says so, and waits for a permit."""
 

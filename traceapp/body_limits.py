@@ -17,6 +17,7 @@ from daphne import http_protocol
 from twisted.internet import reactor as _reactor
 
 from inference.errors import PayloadTooLarge
+from traceapp.api.dialects import error_body
 
 reactor: Any = _reactor  # chosen at run time, so its module does not say what it is
 
@@ -48,11 +49,12 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]
 
     refused = False
     received = 0
+    asked = ""  # the path
     limit = DEFAULT_LIMIT
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
-        path = self.channel._path.split(b"?", 1)[0].decode("latin-1")
-        self.limit = limit_for(path)
+        self.asked = self.channel._path.split(b"?", 1)[0].decode("latin-1")
+        self.limit = limit_for(self.asked)
         super().gotLength(None if length is None else min(length, self.limit))
         if length is not None and length > self.limit:
             _refuse(self)
@@ -74,7 +76,7 @@ def _refuse(request: BoundedRequest) -> None:
         return
     request.refused = True
     error = too_large(request.limit)
-    body = json.dumps({"error": {"code": error.code, "message": error.message}}).encode()
+    body = json.dumps(error_body(error, path=unquote(request.asked), status=413)).encode()
     # Else Twisted would follow the answer with "100 Continue".
     request.requestHeaders.removeHeader(b"expect")
     transport = request.channel.transport

@@ -9,6 +9,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import ValidationError
 
+from inference.generate_config import GenerateConfig
 from traceapp.env import Environment
 from traceapp.secret_key import kept_secret_key
 
@@ -22,6 +23,12 @@ except ValidationError as error:
     raise ImproperlyConfigured(
         "; ".join(f"{Environment.variable(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
     ) from None
+
+# What requests of the OpenAI endpoints get for the fields that they leave out.
+GENERATE_CONFIG = GenerateConfig()
+# `serve` sets these from its flags, before anything reads them.
+SERVED_MODEL_NAME: str | None = None
+PROFILE_OUTPUT: Path | None = None
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
@@ -42,6 +49,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "traceapp.middleware.static_files.StaticFiles",
+    "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
     "traceapp.middleware.origins.Origins",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -14,7 +14,7 @@ import torch
 
 from inference.engine.decoder import TransformersDecoder
 from inference.engine.engine import ModelEngine
-from inference.engine.vocabulary import Vocabulary, byte_level_alphabet
+from inference.engine.vocabulary import TokenizerSource, Vocabulary, byte_level_alphabet
 
 
 class UnsupportedTokenizer(ValueError):
@@ -71,6 +71,24 @@ def vocabulary_of(tokenizer: Any, generation_config: Any, *, rows: int) -> Vocab
         special_ids=frozenset(i for i, token in added.items() if token.special),
         eos_ids=_eos_ids(tokenizer, generation_config),
         rows=rows,
+        source=_source(tokenizer),
+    )
+
+
+def _source(tokenizer: Any) -> TokenizerSource | None:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return None
+    template = tokenizer.chat_template
+    return TokenizerSource(
+        json=backend.to_str(),
+        # A few models carry several templates by name; none that is approved does.
+        chat_template=template if isinstance(template, str) else None,
+        special_tokens={
+            name: token
+            for name, token in tokenizer.special_tokens_map.items()
+            if isinstance(token, str)
+        },
     )
 
 

@@ -2,7 +2,7 @@
 What changes the logits before a token is drawn from them.
 
 In this order, that of transformers where it has the same: bias, repetition penalty, presence and
-frequency penalties, the mask of end-of-sequence tokens, the mask of a grammar. Temperature and
+frequency penalties, the mask of a grammar, the mask of end-of-sequence tokens. Temperature and
 the cuts follow, in `sampling`. What is shown as the model's own is never taken from here.
 """
 
@@ -44,10 +44,12 @@ class Processing:
         if self._bias_ids.numel():
             logits[self._bias_ids] += self._bias
         self._penalise(logits)
-        if self._drawn.total() < self._min_tokens:
-            logits[self._eos_ids] = NEVER
         if self._constraint is not None:
             logits.masked_fill_(~self._constraint.allowed()[: logits.numel()], NEVER)
+        if self._drawn.total() < self._min_tokens:
+            without_end = logits.index_fill(0, self._eos_ids, NEVER)
+            if self._constraint is None or not without_end.max().isneginf():
+                return without_end  # a grammar that is at its end has nothing else to give
         return logits
 
     def _penalise(self, logits: Tensor) -> None:

@@ -15,7 +15,7 @@ from inference.engine.types import GenerationRequest, SamplingParams
 from inference.errors import Busy, InferenceFailed, NotReady, TimedOut
 from inference.runtime import PATIENCE_SECONDS, Runtime
 from tests.fakes import CARD, scripted_engine
-from tests.gates import Clock, Gate, Watched
+from tests.gates import Clock, Gate, Watched, unexpected
 
 # Longer than any of these tests takes; what never comes fails them.
 PLENTY = 60.0
@@ -51,7 +51,7 @@ def serve(gate):
     started = []
 
     def start(engine, **options):
-        serving = Runtime(CARD, lambda: engine, on_failure=pytest.fail, **options)
+        serving = Runtime(CARD, lambda: engine, on_failure=unexpected, **options)
         started.append(serving)
         serving.wait_until_loaded()
         return serving
@@ -212,10 +212,17 @@ async def test_a_failure_of_the_model_fails_that_request_and_no_other(serve, cap
     assert "secret" not in caplog.text
 
 
-async def test_a_request_that_cannot_be_begun_fails_alone(serve):
+async def test_a_request_that_cannot_be_begun_fails_alone(serve, monkeypatch):
     engine = scripted_engine("fine")
-    contexts = [MemoryError()]
-    engine._decoder.new_context = lambda capacity: _raise(contexts.pop()) if contexts else []
+    failures = [MemoryError()]
+    begin = engine._decoder.new_context
+
+    def begin_or_fail(capacity):
+        if failures:
+            raise failures.pop()
+        return begin(capacity)
+
+    monkeypatch.setattr(engine._decoder, "new_context", begin_or_fail)
     serving = serve(engine)
     with pytest.raises(InferenceFailed):
         await ids_of(submit(serving, 4))
@@ -259,10 +266,10 @@ def test_while_the_model_loads_nothing_is_served_and_nothing_is_ready():
         loads.wait(PLENTY)
         return scripted_engine("text")
 
-    serving = Runtime(CARD, load, on_failure=pytest.fail)
+    serving = Runtime(CARD, load, on_failure=unexpected)
     assert not serving.is_ready()
     with pytest.raises(NotReady) as refused:
-        assert serving.engine
+        serving.engine.encode("x")
     assert "loading" in refused.value.message
     loads.set()
     serving.wait_until_loaded()
@@ -279,7 +286,7 @@ def test_a_failure_to_load_is_told_and_the_worker_ends():
     assert failures == [error]
     assert not serving.is_ready()
     with pytest.raises(NotReady):
-        assert serving.engine
+        serving.engine.encode("x")
     serving.close()
 
 
@@ -290,7 +297,7 @@ async def test_the_model_is_used_on_one_thread_from_loading_on(serve):
         engine.threads.add(threading.current_thread().name)
         return engine
 
-    serving = Runtime(CARD, load, on_failure=pytest.fail)
+    serving = Runtime(CARD, load, on_failure=unexpected)
     await asyncio.to_thread(serving.wait_until_loaded)
     await asyncio.gather(*(ids_of(submit(serving, 3)) for _ in range(3)))
     await asyncio.to_thread(serving.close)

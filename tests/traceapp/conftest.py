@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
+from tests.sockets import Socket
+from tests.traceapp.openai_api import Api
+
 TRACES = "/v1/traces"
 
 
@@ -41,6 +44,12 @@ def post(unlimited):
     return send
 
 
+@pytest.fixture
+def api(unlimited):
+    """A client of the OpenAI endpoints, without a rate."""
+    return Api()
+
+
 def error_of(response: Any) -> dict[str, str]:
     """The one error body, checked to be that and nothing more."""
     assert response["Content-Type"] == "application/json"
@@ -50,3 +59,20 @@ def error_of(response: Any) -> dict[str, str]:
     assert all(isinstance(value, str) and value for value in body["error"].values())
     error: dict[str, str] = body["error"]
     return error
+
+
+@pytest.fixture
+async def connect(unlimited):
+    """Open a socket and pass over its hello: `await connect()`; all are left at the end."""
+    opened: list[Socket] = []
+
+    async def start(**headers: str) -> Socket:
+        socket = Socket(**headers)
+        assert await socket.open()
+        opened.append(socket)
+        assert (await socket.hear())["type"] == "hello"
+        return socket
+
+    yield start
+    for socket in opened:
+        await socket.leave()

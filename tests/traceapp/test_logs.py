@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -53,11 +54,12 @@ def test_a_line_without_an_exception_is_one_line(logged):
 
 
 def test_every_handler_of_ours_writes_so():
-    handlers = settings.LOGGING["handlers"].values()
-    formatters = settings.LOGGING["formatters"]
+    logging_settings: dict[str, Any] = settings.LOGGING
+    handlers = logging_settings["handlers"].values()
     assert handlers
     for handler in handlers:
-        assert formatters[handler["formatter"]]["()"] == "traceapp.logs.DiscreetFormatter"
+        formatter = logging_settings["formatters"][handler["formatter"]]
+        assert formatter["()"] == "traceapp.logs.DiscreetFormatter"
 
 
 def test_django_has_no_handlers_of_its_own_beside_them():

@@ -17,8 +17,8 @@ from inference import runtime
 from inference.engine.types import GenerationRequest, SamplingParams
 from inference.models import LimitsRow
 from inference.runtime import Runtime
-from tests.fakes import CARD, scripted_engine, tiny_engine
-from tests.gates import Gate
+from tests.fakes import CARD, Row, scripted_engine, tiny_engine
+from tests.gates import Gate, unexpected
 from tests.traceapp.conftest import TRACES, error_of
 from traceapp.wire.traces import TraceAnswer
 
@@ -353,7 +353,7 @@ REFUSED = {
     "not UTF-8": (b'{"prompt": "\xff"}', "body: not UTF-8 at byte 12"),
     "UTF-16": (b'{"prompt":"x"}'.decode().encode("utf-16"), "body: not UTF-8"),
     "a byte order mark": (b"\xef\xbb\xbf" + body(), "BOM"),
-    "a lone surrogate": (b'{"prompt":"\\ud800"}', "prompt: holds half of a surrogate pair"),
+    "a lone surrogate": (b'{"prompt":"\\ud800"}', "body: half of a surrogate pair"),
     "a lone surrogate for a name": (b'{"prompt":"x","\\ud800":1}', "half of a surrogate pair"),
     "NaN": (b'{"prompt":"x","temperature":NaN}', "NaN is not a number in JSON"),
     "Infinity": (b'{"prompt":"x","top_p":Infinity}', "Infinity is not a number in JSON"),
@@ -481,7 +481,7 @@ async def test_past_the_rate_it_is_429_rate_limited_with_retry_after(post, insta
 
 async def test_a_model_that_fails_is_500_and_the_next_request_is_served(post, install, caplog):
     rows = scripted_engine("").vocabulary.rows
-    failures = [RuntimeError("it said: secret"), torch.full((rows,), float("nan"))]
+    failures: list[Row] = [RuntimeError("it said: secret"), torch.full((rows,), float("nan"))]
     install(scripted_engine(lambda n: failures.pop() if failures else torch.zeros(rows)))
     for _ in range(2):
         response = await post({"prompt": "secret"})
@@ -506,7 +506,7 @@ async def test_while_the_model_loads_it_is_503(post):
         loads.wait(60)
         return scripted_engine("fine")
 
-    serving = Runtime(CARD, load, on_failure=pytest.fail)
+    serving = Runtime(CARD, load, on_failure=unexpected)
     runtime.install(serving)
     response = await post({"prompt": "x"})
     health = await AsyncClient().get("/health")
@@ -553,7 +553,7 @@ async def test_another_method_is_405_and_says_which_are_allowed(unlimited, metho
         assert error_of(response)["code"] == "method_not_allowed"
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/nothing", "/v1/traces/", "/v1/models/gpt-4"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/nothing", "/v1/traces/"])
 async def test_an_address_that_is_none_is_a_404_in_json(install, unlimited, path):
     install("fine")
     response = await AsyncClient().get(path)

@@ -14,6 +14,7 @@ from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
 from inference import errors
+from traceapp.api.dialects import speaks_openai
 from traceapp.api.errors import STATUS, error_response
 
 logger = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class JsonErrors:
         is_json = response.get("Content-Type", "").startswith("application/json")
         if cause is None or is_json or not is_api(request.path):
             return response
-        answer = error_response(cause, status=response.status_code)
+        answer = error_response(cause, path=request.path, status=response.status_code)
         for name, value in response.items():
             if not name.startswith("Content-"):
                 answer[name] = value
@@ -56,4 +57,4 @@ class JsonErrors:
 
 
 def is_api(path: str) -> bool:
-    return path.startswith("/v1/") or path in {"/v1", "/health"}
+    return path.startswith("/v1/") or path in {"/v1", "/health"} or speaks_openai(path)

@@ -44,7 +44,7 @@ class Origins:
         is_preflight = "Access-Control-Request-Method" in request.headers
         if not listed and (is_preflight or request.method not in SAFE_METHODS):
             error = OriginNotAllowed("pages of this origin may not call this server")
-            return error_response(error)
+            return error_response(error, path=request.path)
         response = _preflight(request) if is_preflight else await self._get_response(request)
         if listed:
             response["Access-Control-Allow-Origin"] = origin

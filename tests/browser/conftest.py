@@ -1,0 +1,41 @@
+"""Chromium, and the real server with the embedded model that it visits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.serving import serving
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The Chromium of CHROMIUM or of this machine, silent: it asks no host but the server."""
+    named = os.environ.get("CHROMIUM")
+    found = named or next((path for name in NAMES if (path := shutil.which(name))), None)
+    assert found, "no Chromium on this machine; `make test-browser` brings one"
+    return browser_type_launch_args | {
+        "executable_path": found,
+        "args": [
+            "--no-sandbox",  # which Chromium needs of root
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+        ],
+    }
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real server."""
+    data_dir = tmp_path_factory.mktemp("server")
+    with serving(data_dir, "--model", "smollm2-135m") as started:
+        yield started.url

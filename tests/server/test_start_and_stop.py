@@ -1,0 +1,175 @@
+"""How the server begins and ends, on models of a few kilobytes."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import socket
+
+import httpx
+import pytest
+from tokenizers import Tokenizer, models
+
+from inference.catalogue import EMBEDDED
+from inference.weights.wheel import gguf_path
+from tests.commands import manage
+from tests.inference.weights.tiny import cut_short, edit_config, write_folder, write_gguf
+from tests.serving import Server, serving
+
+ANNOUNCED = "Token Trace is at"
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return write_folder(tmp_path_factory.mktemp("tiny"), architecture="llama")
+
+
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory):
+    made = tmp_path_factory.mktemp("data")
+    assert manage("migrate", "--verbosity", "0", TRACEAPP_DATA_DIR=str(made)).returncode == 0
+    return made
+
+
+def truncated_safetensors(place):
+    write_folder(place, architecture="llama")
+    cut_short(place / "model.safetensors", by=1000)
+    return place
+
+
+def wrong_architecture(place):
+    write_folder(place, architecture="llama")
+    edit_config(place, model_type="gpt2", architectures=["GPT2LMHeadModel"])
+    return place
+
+
+def truncated_gguf(place):
+    write_gguf(place / "model.gguf")
+    cut_short(place / "model.gguf", by=1000)
+    return place / "model.gguf"
+
+
+def wrong_gguf_architecture(place):
+    write_gguf(place / "model.gguf", architecture="gpt2")
+    return place / "model.gguf"
+
+
+def no_model(place):
+    (place / "model.gguf").write_bytes(b"not a model at all")
+    return place / "model.gguf"
+
+
+def missing(place):
+    return place / "nothing-here"
+
+
+def a_tokenizer_of_another_kind(place):
+    """Which only loading finds out, on the worker's thread."""
+    write_folder(place, architecture="llama")
+    Tokenizer(models.WordLevel({"▁the": 0, "▁moon": 1}, unk_token="▁the")).save(
+        str(place / "tokenizer.json")
+    )
+    return place
+
+
+def processor_seconds():
+    """What the processes that ended have used: on a busy machine the clock says less."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        truncated_safetensors,
+        wrong_architecture,
+        truncated_gguf,
+        wrong_gguf_architecture,
+        no_model,
+        missing,
+        a_tokenizer_of_another_kind,
+    ],
+)
+def test_a_model_that_cannot_be_loaded_ends_the_server_with_a_reason(tmp_path, data_dir, bad):
+    path = bad(tmp_path)
+    before = processor_seconds()
+    server = Server(TRACEAPP_DATA_DIR=str(data_dir), TRACEAPP_MODEL_PATH=str(path))
+    status = server.process.wait(60)
+    taken = processor_seconds() - before
+    log = server.log.whole()
+    assert status == 3, log
+    assert taken < 10
+    assert " CRITICAL traceapp.asgi: " in log.strip().splitlines()[-1]
+    assert "Traceback" not in log
+    assert "is ready" not in log
+
+
+def test_weights_that_are_not_the_pinned_ones_end_the_server(tmp_path, data_dir):
+    assert EMBEDDED.wheel is not None
+    gguf = gguf_path(EMBEDDED.wheel, tmp_path)
+    gguf.parent.mkdir(parents=True)
+    gguf.write_bytes(b"GGUF but another")
+    given = {"TRACEAPP_DATA_DIR": str(data_dir), "TRACEAPP_WEIGHTS_DIR": str(tmp_path)}
+    server = Server("--model", EMBEDDED.alias, **given)
+    assert server.process.wait(60) == 3
+    assert f"fetch_model {EMBEDDED.alias}" in server.log.whole()
+    assert ANNOUNCED not in server.log.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "gpt-4"], "no approved model 'gpt-4'"),
+        (["--model", "qwen3-0.6b"], "fetch_model"),
+    ],
+)
+def test_a_named_model_that_is_not_here_ends_the_server(tmp_path, data_dir, arguments, said):
+    server = Server(
+        *arguments,
+        TRACEAPP_DATA_DIR=str(data_dir),
+        TRACEAPP_WEIGHTS_DIR=str(tmp_path),
+        HF_HUB_CACHE=str(tmp_path),
+    )
+    assert server.process.wait(60) == 3
+    assert said in server.log.whole()
+    assert ANNOUNCED not in server.log.text
+
+
+def test_a_database_that_is_not_migrated_is_refused_in_one_line(tmp_path, folder):
+    run = manage(
+        "serve", "--port", "0", TRACEAPP_DATA_DIR=str(tmp_path), TRACEAPP_MODEL_PATH=str(folder)
+    )
+    assert run.returncode == 1
+    (line,) = run.stderr.strip().splitlines()
+    assert "python manage.py migrate" in line
+    assert ANNOUNCED not in run.stdout
+
+
+def test_an_address_that_is_taken_is_an_error(data_dir, folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        run = manage(
+            "serve",
+            *("--port", port),
+            TRACEAPP_DATA_DIR=str(data_dir),
+            TRACEAPP_MODEL_PATH=str(folder),
+        )
+    assert run.returncode == 1
+    assert f"cannot listen on 127.0.0.1, port {port}" in run.stderr
+    assert ANNOUNCED not in run.stdout
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_promptly_and_well(tmp_path, folder, sent):
+    with serving(tmp_path, TRACEAPP_MODEL_PATH=str(folder)) as server:
+        models = httpx.get(f"{server.url}/v1/models").json()["data"]
+        assert [entry["source"] for entry in models] == ["local"]
+        server.process.send_signal(sent)
+        assert server.process.wait(15) == 0
+        assert "Traceback" not in server.log.text
+
+
+def test_a_signal_while_the_model_loads_ends_the_server_too(data_dir, folder):
+    server = Server(TRACEAPP_DATA_DIR=str(data_dir), TRACEAPP_MODEL_PATH=str(folder))
+    assert server.log.wait_for(ANNOUNCED, seconds=60), server.log.text
+    assert server.stop() == 0
