@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from inference.engine.types import Event, GenerationRequest
+from inference.engine.types import Event, GenerationRequest, Step
 from inference.errors import TimedOut, TraceError
+from inference.reports import Outcome, Report
 
 if TYPE_CHECKING:
     from inference.engine.generation import Generation
@@ -37,13 +38,17 @@ class Job:
     def __init__(
         self,
         request: GenerationRequest,
+        submitted_at: float,
         emit: Callable[[Item], object],
         *,
         tells_place: bool = False,
     ) -> None:
         self.request = request
         self.generation: Generation | None = None
-        self.admitted_at = 0.0  # when it left the queue, on the runtime's clock
+        self.admitted_at: float | None = None  # when it left the queue, on the runtime's clock
+        self._submitted_at = submitted_at  # on the same clock, and so is the next
+        self._first_token_at: float | None = None
+        self._tokens = 0
         self.cancelled = threading.Event()
         self._emit = emit
         self._tells_place = tells_place
@@ -54,6 +59,30 @@ class Job:
         if self._tells_place and position != self._position:
             self._position = position
             self.tell(QueuePlace(position))
+
+    def deliver(self, event: Event, now: float) -> None:
+        """Tell an event, and note when tokens came."""
+        if isinstance(event, Step):
+            self._tokens += 1
+            if self._first_token_at is None:
+                self._first_token_at = now
+        self.tell(event)
+
+    def seconds_with_the_model(self, now: float) -> float:
+        return now - (now if self.admitted_at is None else self.admitted_at)
+
+    def report(self, outcome: Outcome, now: float) -> Report:
+        """What there is to count of this job once it has left the model."""
+        began, first = self._submitted_at, self._first_token_at
+        return Report(
+            outcome=outcome,
+            prompt_tokens=len(self.request.prompt_ids),
+            reused_tokens=0 if self.generation is None else self.generation.prompt.reused_tokens,
+            completion_tokens=self._tokens,
+            queued_seconds=(now if self.admitted_at is None else self.admitted_at) - began,
+            first_token_seconds=None if first is None else first - began,
+            total_seconds=now - began,
+        )
 
     def tell(self, item: Item) -> None:
         try:

@@ -20,6 +20,7 @@ from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 MAX_CPU_SECONDS: Final = 2  # where the system can bound that; starting takes 0.1 of them
 MAX_SECONDS: Final = 8.0  # on the clock, on a busy machine
 MAX_BYTES: Final = 2 << 30  # of address space; what passes needs some tens of megabytes
+MAX_ITEMS: Final = 30_000  # at one place of a text; optional properties make four of each
 MAX_MESSAGE: Final = 200  # characters: it may quote the caller's schema
 
 TOO_COMPLEX: Final = "the schema takes too long to compile"
@@ -27,8 +28,12 @@ TOO_COMPLEX: Final = "the schema takes too long to compile"
 
 def compile_grammar(tokenizer: LLTokenizer, lark: str) -> LLMatcher:
     """A matcher at the grammar's beginning; `get_error` of it says what is wrong."""
-    # Large lexemes are not walked over the whole vocabulary in advance: that has no bound.
-    limits = LLParserLimits(precompute_large_lexemes=False, verbose_errors=False)
+    limits = LLParserLimits(
+        # They would be walked over the whole vocabulary in advance, however long it takes.
+        precompute_large_lexemes=False,
+        max_items_in_row=MAX_ITEMS,
+        verbose_errors=False,
+    )
     return LLMatcher(tokenizer, lark, log_level=0, limits=limits)
 
 
@@ -70,6 +75,8 @@ def main() -> None:
     _bound_this_process()
     matcher = compile_grammar(LLTokenizer("byte"), sys.stdin.buffer.read().decode())
     if not matcher.is_error():
+        # Up to the first choice, where an object's properties are laid out.
+        matcher.consume_tokens(matcher.compute_ff_tokens())
         matcher.compute_bitmask()
     sys.stdout.write(readable(matcher.get_error()))
 

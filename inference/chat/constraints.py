@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import torch
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from inference.chat.compiling import compile_grammar, find_error, readable
@@ -106,11 +107,15 @@ class _Tokens:
     bos_token_id = None
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        if vocabulary.source is None:
+            raise ValueError("the vocabulary does not say how text becomes its tokens")
         self.eos_token_id = min(vocabulary.eos_ids)
         self.tokens = list(vocabulary.tokens)
         self.special_token_ids = sorted(vocabulary.special_ids)
-        self._single = {token: i for i, token in enumerate(self.tokens) if len(token) == 1}
+        # One of its own: it is told how to read control tokens, and never again.
+        self._tokenizer = Tokenizer.from_str(vocabulary.source.json)
+        self._tokenizer.encode_special_tokens = True  # as the text that they are
 
-    def __call__(self, text: bytes) -> list[int]:
-        """Any tokens of the text will do: masks are made from bytes."""
-        return [self._single[text[place : place + 1]] for place in range(len(text))]
+    def __call__(self, text: str) -> list[int]:
+        """The model's own tokens of a text: where a grammar leaves one text, it gives these."""
+        return self._tokenizer.encode(text, add_special_tokens=False).ids

@@ -37,7 +37,14 @@ STAND_INS: Final = range(0xDC00, 0xDC80)
 class ChatTemplate:
     """One model's template with its tokenizer. Any number of threads may use it at once."""
 
-    def __init__(self, source: TokenizerSource, *, splits_thoughts: bool = False) -> None:
+    def __init__(
+        self,
+        source: TokenizerSource,
+        *,
+        splits_thoughts: bool = False,
+        max_characters: int = MAX_CHARACTERS,
+        max_seconds: float = MAX_SECONDS,
+    ) -> None:
         """`splits_thoughts`: whether `<think>` inside an assistant's content is its reasoning.
 
         Raises ValueError for a tokenizer without a template, or one that is not Jinja.
@@ -52,6 +59,8 @@ class ChatTemplate:
         added = {token["content"]: int(token["id"]) for token in spec["added_tokens"]}
         self._special_tokens = dict(source.special_tokens)
         self._splits_thoughts = splits_thoughts
+        self._max_characters = max_characters
+        self._max_seconds = max_seconds
         self._control_ids = added
         names = sorted(added, key=len, reverse=True)  # the longest first, as the tokenizer has it
         self._control = re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
@@ -92,15 +101,34 @@ class ChatTemplate:
             "add_generation_prompt": True,
         }
         try:
-            return _render(self._template, variables)
-        except (TemplateError, TypeError, ValueError, KeyError, RecursionError) as error:
+            return self._generate(variables)
+        except Exception as error:  # a template is a program: it may raise anything
             raise Rejected(
                 "the model's chat template cannot show these messages", param="messages"
             ) from error
 
+    def leaves_thought_open(self, prompt_ids: Sequence[int]) -> bool:
+        """Whether the prompt ends inside a thought, so that the answer holds only its end."""
+        opening, closing = self._control_ids.get(think.OPEN), self._control_ids.get(think.CLOSE)
+        # A line break or two may follow the mark; whatever else does is an answer.
+        end = [token_id for token_id in prompt_ids[-3:] if token_id in (opening, closing)]
+        return bool(end) and end[-1] == opening
+
     def shown(self, rendered: str) -> str:
         """What `render` gave, with the caller's own characters back in place."""
         return rendered.translate(self._show)
+
+    def _generate(self, variables: Mapping[str, Any]) -> str:
+        """Render piece by piece, so that a template without end has one."""
+        deadline = time.monotonic() + self._max_seconds
+        pieces: list[str] = []
+        characters = 0
+        for piece in self._template.generate(**variables):
+            pieces.append(piece)
+            characters += len(piece)
+            if characters > self._max_characters or time.monotonic() > deadline:
+                raise TemplateError("the template does not come to an end")
+        return "".join(pieces)
 
     def _encode(self, rendered: str) -> tuple[int, ...]:
         stretches = self._control.split(rendered) if self._control else [rendered]
@@ -176,19 +204,6 @@ def _compile(source: str) -> Template:
     environment.filters["tojson"] = _tojson
     environment.globals["raise_exception"] = _raise_exception
     return environment.from_string(source)
-
-
-def _render(template: Template, variables: Mapping[str, Any]) -> str:
-    """Render piece by piece, so that a template without end has one."""
-    deadline = time.monotonic() + MAX_SECONDS
-    pieces: list[str] = []
-    characters = 0
-    for piece in template.generate(**variables):
-        pieces.append(piece)
-        characters += len(piece)
-        if characters > MAX_CHARACTERS or time.monotonic() > deadline:
-            raise TemplateError("the template does not come to an end")
-    return "".join(pieces)
 
 
 def _tojson(

@@ -38,6 +38,7 @@ class ChatRequest:
     tools: tuple[Tool, ...]
     tool_choice: ToolChoice
     parallel_tool_calls: bool = True
+    response_schema: Mapping[str, Any] | None = None  # of the answer, where it must be JSON
     reasoning_effort: str | None = None
     include_reasoning: bool = True
     template_kwargs: Mapping[str, Any] | None = None

@@ -15,6 +15,7 @@ from inference.runtime import PATIENCE_SECONDS, Runtime
 from tests.fakes import CARD, scripted_engine
 from tests.gates import Clock, Gate, unexpected
 from tests.traceapp.conftest import error_of
+from tests.traceapp.openai_api import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,8 +95,9 @@ async def test_one_model_is_shown_by_its_id_and_no_other_is(install):
     assert (await get(f"/v1/models/{CARD.alias}")).json() == listed
     response = await get("/v1/models/gpt-4")
     assert response.status_code == 404
-    assert error_of(response)["code"] == "not_found"
-    assert CARD.alias in error_of(response)["message"]
+    error = refused(response, 404)
+    assert (error["code"], error["param"]) == ("model_not_found", "model")
+    assert CARD.alias in error["message"]
 
 
 async def test_a_model_that_stopped_is_listed_as_not_ready(install):
@@ -117,6 +119,8 @@ async def test_limits_are_those_of_the_environment_until_an_administrator_saves_
         "max_prompt_tokens": 256,
         "max_new_tokens": 32,
         "max_alternatives": 10,
+        "max_completion_tokens": 256,
+        "max_choices": 8,
     }
     limits = (await get("/v1/limits")).json()
     assert limits == contract | {"rate_per_minute": 7, "max_waiting": 3, "deadline_seconds": 4.5}

@@ -11,6 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from inference import errors
 from traceapp.api import api
+from traceapp.api.dialects import speaks_openai
 from traceapp.api.errors import STATUS
 from traceapp.wire.traces import TraceBody
 
@@ -20,13 +21,22 @@ OPERATIONS = {
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
 }
+GENERATION = {"200", "400", "403", "413", "422", "429", "500", "503", "504"}
+TOKENS = {"200", "400", "403", "413", "422", "500", "503"}
 # Every status that a caller of each operation can meet there; 404 and 405 are of other addresses.
 STATUSES = {
     ("get", "/health"): {"200", "503"},
     ("get", "/v1/models"): {"200", "503"},
     ("get", "/v1/models/{model_id}"): {"200", "404", "503"},
     ("get", "/v1/limits"): {"200", "500"},
+    ("get", "/metrics"): {"200"},
+    ("get", "/metrics/json"): {"200"},
     ("post", "/v1/traces"): {"200", "403", "413", "422", "429", "500", "503", "504"},
+    ("post", "/v1/completions"): GENERATION,
+    ("post", "/v1/chat/completions"): GENERATION,
+    ("post", "/tokenize"): TOKENS,
+    ("post", "/detokenize"): TOKENS,
+    ("get", "/tokenizer_info"): {"200", "500", "503"},
 }
 
 
@@ -53,10 +63,11 @@ def test_every_route_of_the_api_is_in_the_document():
     assert routes - own == {path for _, path in OPERATIONS}
 
 
-def test_every_status_of_an_error_is_documented_for_traces_or_is_of_another_address():
-    elsewhere = {errors.NotFound, errors.MethodNotAllowed, errors.ClientDisconnected}
-    expected = {str(status) for error, status in STATUS.items() if error not in elsewhere}
-    assert expected <= STATUSES["post", "/v1/traces"]
+def test_every_status_of_an_error_is_documented_or_is_of_another_address():
+    elsewhere = (errors.NotFound, errors.MethodNotAllowed, errors.ClientDisconnected)
+    expected = {str(status) for error, status in STATUS.items() if not issubclass(error, elsewhere)}
+    assert expected <= GENERATION
+    assert expected - {"400"} <= STATUSES["post", "/v1/traces"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +81,15 @@ def test_every_status_of_an_error_is_documented_for_traces_or_is_of_another_addr
 )
 def test_every_error_has_the_one_shape(name, status):
     expected = "Health" if name == ("get", "/health") else "ErrorBody"
+    if speaks_openai(name[1]):
+        expected = "WrongShapeBody" if status == "422" else "OpenAIErrorBody"
     assert schema_of(OPERATIONS[name], status) == {"$ref": f"#/components/schemas/{expected}"}
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/chat/completions"])
+def test_a_generation_answers_with_json_or_with_events(path):
+    content = OPERATIONS["post", path]["responses"]["200"]["content"]
+    assert set(content) == {"application/json", "text/event-stream"}
 
 
 def test_no_two_operations_have_one_id():

@@ -42,7 +42,6 @@ MAX_PROBLEMS = 10
 PLAINER = {
     "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
-    "string_unicode": "holds half of a surrogate pair, which is no character",
 }
 MAX_NAME = 60  # characters of a caller's own field name that are sent back
 
@@ -50,11 +49,11 @@ MAX_NAME = 60  # characters of a caller's own field name that are sent back
 def error_response(
     error: errors.TraceError,
     *,
-    path: str,
+    path: str = "",
     status: int | None = None,
     detail: Sequence[Any] | None = None,
 ) -> HttpResponse:
-    """The answer in the dialect of the path; `detail` is as in `dialects.error_body`."""
+    """The answer in the dialect of the request's path; `detail` as in `dialects.error_body`."""
     status = STATUS[type(error)] if status is None else status
     response = HttpResponse(
         json.dumps(error_body(error, path=path, status=status, detail=detail)),

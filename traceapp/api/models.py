@@ -6,10 +6,11 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from inference import runtime
-from inference.errors import NotFound, NotReady
+from inference.errors import ModelNotFound, NotReady
 from inference.models import current_limits
 from traceapp.wire.errors import ErrorBody
 from traceapp.wire.models import Health, LimitsAnswer, ModelEntry, ModelList
+from traceapp.wire.openai.errors import OpenAIErrorBody
 
 router = Router(tags=["model"])
 
@@ -31,12 +32,12 @@ async def list_models(request: HttpRequest) -> ModelList:
 
 
 @router.api_operation(["HEAD"], "/v1/models/{model_id}", include_in_schema=False)
-@router.get("/v1/models/{model_id}", response={200: ModelEntry, (404, 503): ErrorBody})
+@router.get("/v1/models/{model_id}", response={200: ModelEntry, (404, 503): OpenAIErrorBody})
 async def show_model(request: HttpRequest, model_id: str) -> ModelEntry:
     """One model of the list: the served one, or none."""
     entry = _entry()
     if model_id != entry.id:
-        raise NotFound(f"this server serves {entry.id} and nothing else")
+        raise ModelNotFound(f"this server serves {entry.id} and nothing else", param="model")
     return entry
 
 

@@ -39,7 +39,7 @@ class ModelEntry(BaseModel):
     @classmethod
     def of(cls, card: ModelCard, *, ready: bool) -> ModelEntry:
         return cls(
-            id=card.alias,
+            id=card.served_name,
             created=card.created,
             owned_by=card.repository.split("/")[0],
             alias=card.alias,
@@ -69,6 +69,8 @@ class LimitsAnswer(BaseModel):
     max_prompt_tokens: int
     max_new_tokens: int
     max_alternatives: int
+    max_completion_tokens: int = Field(description="Of each choice on the OpenAI endpoints.")
+    max_choices: int = Field(description="`n` on the OpenAI endpoints.")
     rate_per_minute: int = Field(description="Requests to the model per client; 0 is no rate.")
     max_waiting: int = Field(description="Requests that may wait for the model.")
     deadline_seconds: float = Field(description="Time for one request, waiting included.")

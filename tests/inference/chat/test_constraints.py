@@ -10,16 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import jsonschema_rs
 import pytest
+from transformers import Qwen2Config
 
 from inference.chat.constraints import Grammars
 from inference.chat.deltas import CallArguments, CallBegun
 from inference.chat.grammar import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, grammar
 from inference.chat.messages import Tool, ToolChoice
 from inference.chat.parsing import AssistantParser
+from inference.engine.loading import vocabulary_of
 from inference.engine.types import FinishReason
 from inference.errors import InferenceFailed, Rejected
 from tests.engine.running import run
-from tests.fakes import tiny_engine
+from tests.fakes import tiny_engine, tiny_tokenizer
+from tests.inference.chat.templates import tokenizer
 
 AUTO = ToolChoice("auto")
 REQUIRED = ToolChoice("required")
@@ -172,15 +175,15 @@ def test_required_comes_to_an_end(engine, grammars):
 def accepting(grammars, wanted):
     """Whether a text can be all of an answer."""
     make = grammars.constraint(wanted)
-    vocabulary = grammars._vocabulary
+    tokenizer = tiny_tokenizer()
 
     def follow(text):
         constraint = make()
-        for byte in text.encode():
-            if not constraint.allowed()[byte]:
+        for token_id in tokenizer.encode(text):
+            if not constraint.allowed()[token_id]:
                 return False
-            constraint.accept(byte)
-        return bool(constraint.allowed()[min(vocabulary.eos_ids)])
+            constraint.accept(token_id)
+        return bool(constraint.allowed()[tokenizer.eos_token_id])
 
     return follow
 
@@ -242,6 +245,34 @@ def test_the_end_of_sequence_is_all_that_follows_the_end(engine, grammars):
     constraint.accept(eos[0])
     constraint.accept(eos[0])  # as with ignore_eos
     assert constraint.allowed().nonzero()[:, 0].tolist() == eos
+
+
+def test_a_text_that_is_certain_comes_in_the_models_own_tokens():
+    qwen = tokenizer("")
+    vocabulary = vocabulary_of(qwen, Qwen2Config(eos_token_id=qwen.eos_token_id), rows=len(qwen))
+    tool = Tool(name="the", parameters={"const": {" moon": 1}})
+    constraint = Grammars(vocabulary).constraint(
+        grammar(tools=(tool,), choice=ToolChoice("named", "the"))
+    )()
+    written = '<tool_call>\n{"name": "the", "arguments": {" moon": 1}}\n</tool_call>'
+    ids = [*qwen.encode(written), qwen.eos_token_id]
+    assert ids[0] == qwen.convert_tokens_to_ids("<tool_call>")
+    for token_id in ids:
+        assert constraint.allowed().nonzero()[:, 0].tolist() == [token_id]
+        constraint.accept(token_id)
+
+
+def test_a_control_token_in_a_schema_is_the_text_of_its_name(engine, grammars):
+    wanted = grammar(choice=AUTO, response_schema={"const": "<|im_end|>"})
+    steps = run(engine, "x", constraint=grammars.constraint(wanted), max_tokens=50)
+    assert not any(engine.vocabulary.is_special(step.token_id) for step in steps[:-1])
+    assert engine.vocabulary.decode(step.token_id for step in steps) == '"<|im_end|>"'
+
+
+def test_a_thousand_properties_can_be_followed(grammars):
+    schema = {"type": "object", "properties": {f"p{n}": {"type": "null"} for n in range(1000)}}
+    follow = accepting(grammars, grammar(choice=AUTO, response_schema=schema))
+    assert follow('{"p0": null, "p999": null}')
 
 
 def test_min_tokens_does_not_outlast_a_grammar(engine, grammars):

@@ -11,7 +11,7 @@ from inference.completions.settings import MAX_CANDIDATES, ChatRequest, Completi
 from inference.errors import Rejected
 from inference.generate_config import CHAT_MAX_TOKENS, GenerateConfig
 from traceapp.wire.openai.generation import GenerationBody, pick
-from traceapp.wire.openai.messages import MessageBody, ToolBody, to_choice
+from traceapp.wire.openai.messages import MessageBody, ToolBody, to_choice, to_messages
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -31,6 +31,20 @@ class ResponseFormat(BaseModel):
 
     type: Literal["text", "json_object", "json_schema"]
     json_schema: JsonSchema | None = None
+
+    def schema_of_answer(self) -> dict[str, Any] | None:
+        """The schema that the answer must follow; None where it is free. Raises Rejected."""
+        match self.type:
+            case "text":
+                return None
+            case "json_object":
+                return {"type": "object"}
+        if self.json_schema is None or self.json_schema.json_schema is None:
+            raise Rejected(
+                "response_format.json_schema.schema: must be there for this type",
+                param="response_format.json_schema.schema",
+            )
+        return self.json_schema.json_schema
 
 
 class ChatBody(GenerationBody):
@@ -69,14 +83,14 @@ class ChatBody(GenerationBody):
         """The request with every default filled in. Raises Rejected, naming the field."""
         tools = tuple(tool.to_tool() for tool in self.tools or ())
         return ChatRequest(
-            messages=tuple(
-                message.to_message(f"messages[{place}]")
-                for place, message in enumerate(self.messages)
-            ),
+            messages=to_messages(self.messages),
             settings=self._settings(defaults),
             tools=tools,
             tool_choice=to_choice(self.tool_choice, has_tools=bool(tools)),
             parallel_tool_calls=pick(self.parallel_tool_calls, True),
+            response_schema=None
+            if self.response_format is None
+            else self.response_format.schema_of_answer(),
             reasoning_effort=self.reasoning_effort,
             include_reasoning=pick(self.include_reasoning, True),
             template_kwargs=self.chat_template_kwargs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -72,6 +73,10 @@ class MessageBody(BaseModel):
                 raise Rejected(f"{param}: only parts of type text can be read", param=param)
             texts.append(part.text)
         return BETWEEN_PARTS.join(texts)
+
+
+def to_messages(bodies: Sequence[MessageBody]) -> tuple[Message, ...]:
+    return tuple(body.to_message(f"messages[{place}]") for place, body in enumerate(bodies))
 
 
 class FunctionBody(BaseModel):
