@@ -319,7 +319,7 @@ async def test_what_changes_nothing_and_what_nobody_defined_may_be_sent(api, ser
         best_of=1,
         suffix="",
         nobody_defined_this=[1],
-        **dict.fromkeys(IGNORED, {"a": "b"}),
+        **dict.fromkeys(IGNORED, "low"),
     )
     assert answer["choices"][0]["text"] == " is the moon"
 
