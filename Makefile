@@ -18,6 +18,10 @@ SCRATCH := TRACEAPP_DATA_DIR=$(VENV)/scratch
 RUNTIME := $(VENV)/runtime.stamp
 DEV     := $(VENV)/dev.stamp
 
+NPM := npm --prefix frontend
+# What npm writes last. Only the frontend's targets need Node: its build is committed.
+MODULES := frontend/node_modules/.package-lock.json
+
 # The manifest that collectstatic writes last.
 COLLECTED := .collected/staticfiles.json
 
@@ -50,7 +54,7 @@ embedded-weights: $(RUNTIME) ## Bring the weights of the embedded model, as the 
 # --- Test ----------------------------------------------------------------------------------------
 
 .PHONY: test
-test: lint types migrations-check test-fast test-real test-browser ## Run every check and test
+test: lint types migrations-check frontend-test test-fast test-real test-browser ## Run every check and test
 
 .PHONY: test-fast
 test-fast: $(DEV) $(COLLECTED) ## Run the tests that need neither weights nor a browser
@@ -63,6 +67,11 @@ test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real
 .PHONY: test-browser
 test-browser: $(DEV) embedded-weights $(COLLECTED) ## Run the tests that drive Chromium (CHROMIUM= says which)
 	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
+
+.PHONY: frontend-test
+frontend-test: $(MODULES) ## Check and test the page's script, and that its build is up to date
+	$(NPM) run --silent check
+	$(NPM) run --silent fresh || { echo "static/build/ is not what frontend/ makes: run make frontend"; exit 1; }
 
 .PHONY: lint
 lint: $(DEV) ## Check the style of Python and templates
@@ -80,10 +89,15 @@ migrations-check: $(DEV) ## Check that every model change has its migration
 
 # --- Work on it ----------------------------------------------------------------------------------
 
+.PHONY: frontend
+frontend: $(MODULES) ## Build the page's script into static/build/, which is committed
+	$(NPM) run --silent build
+
 .PHONY: format
-format: $(DEV) ## Rewrite Python and templates in the project's style
+format: $(DEV) $(MODULES) ## Rewrite Python, templates and TypeScript in the project's style
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
+	$(NPM) run --silent format
 	$(if $(TEMPLATES),-$(BIN)/djade $(TEMPLATES))
 
 .PHONY: install
@@ -96,7 +110,7 @@ lock: $(BIN)/python ## Write constraints.txt anew from what pyproject.toml allow
 
 .PHONY: clean
 clean: ## Remove .venv and caches; the weights and database stay
-	rm -rf $(VENV) .collected .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results *.egg-info
+	rm -rf $(VENV) .collected frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results *.egg-info
 	find . -name __pycache__ -not -path './*/node_modules/*' -prune -exec rm -rf {} +
 
 # --- The virtual environment ---------------------------------------------------------------------
@@ -113,6 +127,10 @@ $(RUNTIME): $(BIN)/python pyproject.toml constraints.txt
 $(DEV): $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[dev]'
 	touch $(RUNTIME) $@
+
+$(MODULES): frontend/package.json frontend/package-lock.json
+	$(NPM) ci
+	touch $@
 
 $(COLLECTED): $(RUNTIME) $(shell find static traceapp/static inference/static 2>/dev/null)
 	$(SCRATCH) $(MANAGE) collectstatic --no-input --clear --verbosity 0

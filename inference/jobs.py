@@ -11,10 +11,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from inference.engine.types import Event, GenerationRequest
+from inference.engine.types import Event, GenerationRequest, Step
 from inference.errors import TimedOut, TraceError
+from inference.reports import Outcome, Report
 
 if TYPE_CHECKING:
     from inference.engine.generation import Generation
@@ -37,13 +38,17 @@ class Job:
     def __init__(
         self,
         request: GenerationRequest,
+        submitted_at: float,
         emit: Callable[[Item], object],
         *,
         tells_place: bool = False,
     ) -> None:
         self.request = request
         self.generation: Generation | None = None
-        self.admitted_at = 0.0  # when it left the queue, on the runtime's clock
+        self.admitted_at: float | None = None  # when it left the queue, on the runtime's clock
+        self._submitted_at = submitted_at  # on the same clock, and so is the next
+        self._first_token_at: float | None = None
+        self._tokens = 0
         self.cancelled = threading.Event()
         self._emit = emit
         self._tells_place = tells_place
@@ -55,6 +60,30 @@ class Job:
             self._position = position
             self.tell(QueuePlace(position))
 
+    def deliver(self, event: Event, now: float) -> None:
+        """Tell an event, and note when tokens came."""
+        if isinstance(event, Step):
+            self._tokens += 1
+            if self._first_token_at is None:
+                self._first_token_at = now
+        self.tell(event)
+
+    def seconds_with_the_model(self, now: float) -> float:
+        return now - (now if self.admitted_at is None else self.admitted_at)
+
+    def report(self, outcome: Outcome, now: float) -> Report:
+        """What there is to count of this job once it has left the model."""
+        began, first = self._submitted_at, self._first_token_at
+        return Report(
+            outcome=outcome,
+            prompt_tokens=len(self.request.prompt_ids),
+            reused_tokens=0 if self.generation is None else self.generation.prompt.reused_tokens,
+            completion_tokens=self._tokens,
+            queued_seconds=(now if self.admitted_at is None else self.admitted_at) - began,
+            first_token_seconds=None if first is None else first - began,
+            total_seconds=now - began,
+        )
+
     def tell(self, item: Item) -> None:
         try:
             self._emit(item)
@@ -62,25 +91,28 @@ class Job:
             self.cancelled.set()
 
 
-class Events:
+E = TypeVar("E", Event, Event | QueuePlace)
+
+
+class Events(Generic[E]):
     """The caller's side: the events as they happen. Close it to give up the rest."""
 
     def __init__(
-        self, inbox: asyncio.Queue[Item], deadline: float, *, cancel: Callable[[], None]
+        self, inbox: asyncio.Queue[Any], deadline: float, *, cancel: Callable[[], None]
     ) -> None:
         self._inbox = inbox
         self._deadline = deadline  # monotonic seconds
         self._cancel = cancel
 
-    def __aiter__(self) -> Events:
+    def __aiter__(self) -> Events[E]:
         return self
 
-    async def __anext__(self) -> Event | QueuePlace:
+    async def __anext__(self) -> E:
         """The next event. Raises TimedOut, InferenceFailed or NotReady in its place."""
         remaining = self._deadline - time.monotonic()
         try:
             async with asyncio.timeout(max(remaining, 0)):
-                item = await self._inbox.get()
+                item: E | TraceError | None = await self._inbox.get()
         except TimeoutError:
             self._cancel()
             raise TimedOut("the deadline passed before the answer was complete") from None

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inference import metrics
 from inference.engine.types import ModelCard
 from inference.runtime import Runtime
 from inference.weights.resolve import Checkpoint, resolve
@@ -24,6 +25,7 @@ def start_runtime(
     model_path: Path | None,
     weights_dir: Path,
     threads: int,
+    served_name: str | None = None,
     on_failure: Callable[[Exception], None],
 ) -> Runtime:
     """Find and check the weights, then load them on the runtime's own thread.
@@ -42,16 +44,20 @@ def start_runtime(
         engine = load_engine(
             checkpoint.folder, context_length=checkpoint.model.context_length, threads=threads
         )
-        logger.info("the model is ready after %.1f s", time.monotonic() - begun)
+        seconds = time.monotonic() - begun
+        metrics.LOAD_SECONDS.set(seconds)
+        logger.info("the model is ready after %.1f s", seconds)
         return engine
 
-    return Runtime(card_of(checkpoint), load, on_failure=on_failure)
+    card = card_of(checkpoint, served_name)
+    return Runtime(card, load, on_failure=on_failure, observer=metrics.observe)
 
 
-def card_of(checkpoint: Checkpoint) -> ModelCard:
+def card_of(checkpoint: Checkpoint, served_name: str | None = None) -> ModelCard:
     model = checkpoint.model
     return ModelCard(
         alias=model.alias,
+        served_name=served_name or model.alias,
         repository=model.repository,
         revision=model.revision,
         source=checkpoint.source,

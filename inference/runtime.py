@@ -19,12 +19,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inference.chat.model import ChatModel, chat_model_of
-from inference.engine.types import GenerationRequest, ModelCard
+from inference.engine.types import Event, GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
-from inference.jobs import Events, Item, Job
+from inference.jobs import Events, Item, Job, QueuePlace
+from inference.reports import Observer, Outcome, unobserved
 
 if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
-    from inference.engine.engine import Engine, Outcome
+    from inference.engine.engine import Engine, TurnOutcome
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class Runtime:
         load: Callable[[], Engine],
         *,
         on_failure: Callable[[Exception], None],
+        observer: Observer = unobserved,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start the worker, which calls `load` first; on_failure gets what that raises.
@@ -57,6 +59,7 @@ class Runtime:
         self.card = card
         self._load = load
         self._on_failure = on_failure
+        self._observer = observer  # called on the worker's thread
         self._clock = clock
         self.chat_model: ChatModel | None = None  # with the engine, where it can chat
         self._engine: Engine | None = None
@@ -64,7 +67,7 @@ class Runtime:
         self._changed = threading.Condition()  # guards the status and both lists of jobs
         self._waiting: deque[Job] = deque()
         self._running: list[Job] = []
-        self._forgotten: list[str] = []  # owners that have left
+        self._errands: list[Callable[[Engine], object]] = []  # done between two turns
         self._on_loaded: list[Callable[[], object]] = []
         self._beat = self._clock()
         self._seconds_a_job = 1.0  # a moving mean, for Retry-After
@@ -110,24 +113,38 @@ class Runtime:
             return len(self._running), len(self._waiting)
 
     def submit(
-        self,
-        request: GenerationRequest,
-        *,
-        max_waiting: int,
-        deadline: float,
-        tells_place: bool = False,
-    ) -> Events:
+        self, request: GenerationRequest, *, max_waiting: int, deadline: float
+    ) -> Events[Event]:
         """Take a place now, and return the events to come.
 
-        `deadline` is in monotonic seconds. With tells_place, a QueuePlace comes before the first
-        event and whenever the place changes. Raises NotReady or Busy at once, so that a caller
+        `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
         can still answer with a status. Must be called from a running event loop.
         """
-        engine = self.engine
         inbox: asyncio.Queue[Item] = asyncio.Queue()
+        job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=False)
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+
+    def submit_and_watch(
+        self, request: GenerationRequest, *, max_waiting: int, deadline: float
+    ) -> Events[Event | QueuePlace]:
+        """As `submit`, with the place in the queue before all else and whenever it changes."""
+        inbox: asyncio.Queue[Item] = asyncio.Queue()
+        job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=True)
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+
+    def _enqueue(
+        self,
+        request: GenerationRequest,
+        inbox: asyncio.Queue[Item],
+        *,
+        max_waiting: int,
+        tells_place: bool,
+    ) -> Job:
+        engine = self.engine
         loop = asyncio.get_running_loop()
         job = Job(
             request,
+            self._clock(),
             lambda item: loop.call_soon_threadsafe(inbox.put_nowait, item),
             tells_place=tells_place,
         )
@@ -136,6 +153,7 @@ class Runtime:
                 raise NotReady("the server is stopping")
             taken = len(self._running) + len(self._waiting)
             if taken >= engine.max_batch + max_waiting:
+                self._observer(job.report(Outcome.REFUSED, self._clock()))
                 seconds = taken * self._seconds_a_job / engine.max_batch
                 raise Busy(
                     f"all {max_waiting} places to wait are taken; try again soon",
@@ -146,13 +164,35 @@ class Runtime:
             if must_wait:
                 self._tell_places()
             self._changed.notify()
-        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+        return job
 
     def forget(self, owner: str) -> None:
         """Drop what is kept for an owner that has left and given up its requests."""
         with self._changed:
-            self._forgotten.append(owner)
+            self._errands.append(lambda engine: engine.forget(owner))
             self._changed.notify()
+
+    async def perform(self, errand: Callable[[], object]) -> None:
+        """Have something done on the worker's thread, between two turns; raises what it raises.
+
+        Raises NotReady where the worker does not serve.
+        """
+        loop, done = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+
+        def act(engine: Engine) -> None:
+            try:
+                errand()
+            except Exception as error:
+                loop.call_soon_threadsafe(done.set_exception, error)
+            else:
+                loop.call_soon_threadsafe(done.set_result, None)
+
+        with self._changed:
+            if self._status is not Status.SERVING:
+                raise NotReady("the model is not serving")
+            self._errands.append(act)
+            self._changed.notify()
+        await done
 
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
@@ -178,6 +218,7 @@ class Runtime:
         with self._changed:
             if job in self._waiting:  # its place is free at once, not when its turn comes
                 self._waiting.remove(job)
+                self._observer(job.report(Outcome.CANCELLED, self._clock()))
                 job.tell(None)
                 self._tell_places()
 
@@ -206,7 +247,7 @@ class Runtime:
         """Move waiting jobs to free places, oldest first; False once closed and out of work."""
         with self._changed:
             self._beat = self._clock()
-            while not (self._waiting or self._running or self._forgotten):
+            while not (self._waiting or self._running or self._errands):
                 if self._status is Status.CLOSED:
                     return False
                 self._changed.wait(IDLE_BEAT_SECONDS)
@@ -226,45 +267,46 @@ class Runtime:
 
     def _turn(self, engine: Engine) -> None:
         with self._changed:
-            forgotten, self._forgotten = self._forgotten, []
+            errands, self._errands = self._errands, []
         jobs, generations = [], []
         for job in list(self._running):
             if job.cancelled.is_set():
                 _release(job, engine)
-                self._end(job, None)
+                self._end(job, None, Outcome.CANCELLED)
                 continue
             try:
                 job.generation = job.generation or engine.open(job.request)
             except Exception as error:
-                self._end(job, _as_failure(error))
+                self._end(job, _as_failure(error), Outcome.FAILED)
                 continue
             jobs.append(job)
             generations.append(job.generation)
-        # Only now: what an owner had still running when it left has been released above.
-        for owner in forgotten:
-            engine.forget(owner)
+        # Only now: what an owner that left had still running has been released above.
+        for errand in errands:
+            errand(engine)
         if not jobs:
             return
-        outcomes: Sequence[Outcome]
+        outcomes: Sequence[TurnOutcome]
         try:
             outcomes = engine.turn(generations)
         except Exception as error:  # which engines promise not to do; the worker must outlive it
             outcomes = [error] * len(jobs)
         for job, generation, outcome in zip(jobs, generations, outcomes, strict=True):
             if isinstance(outcome, Exception):
-                self._end(job, _as_failure(outcome))
+                self._end(job, _as_failure(outcome), Outcome.FAILED)
                 continue
             for event in outcome:
-                job.tell(event)
+                job.deliver(event, self._clock())
             if generation.has_ended:
-                seconds = self._clock() - job.admitted_at
+                seconds = job.seconds_with_the_model(self._clock())
                 self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
                 _release(job, engine)
-                self._end(job, None)
+                self._end(job, None, Outcome.FINISHED)
 
-    def _end(self, job: Job, item: TraceError | None) -> None:
+    def _end(self, job: Job, item: TraceError | None, outcome: Outcome) -> None:
         with self._changed:
             self._running.remove(job)
+        self._observer(job.report(outcome, self._clock()))
         job.tell(item)
 
 

@@ -36,13 +36,12 @@ def start_trace(
     limits: Limits,
     arrived_at: float,
     owner: str | None = None,
-    tells_place: bool = False,
 ) -> RunningTrace:
     """Check a request, take a place for it, and return the trace in the making.
 
     Raises InvalidRequest, PromptTooLong, NotReady or Busy now, and nothing of these later. An
-    `owner`'s next request reads only what it does not share with this one. With tells_place, the
-    events begin with the place in the queue. Must be called from a running event loop.
+    `owner`'s next request reads only what it does not share with this one. Must be called from a
+    running event loop.
     """
     limits.check_trace(request)
     engine = runtime.engine
@@ -51,7 +50,7 @@ def start_trace(
     prompt_ids = tuple(engine.encode(request.prompt))
     prompt_tokenisation_ms = 1000 * (time.monotonic() - tokenising_at)
     limits.check_prompt_tokens(len(prompt_ids))
-    events = runtime.submit(
+    events = runtime.submit_and_watch(
         GenerationRequest(
             prompt_ids=prompt_ids,
             max_tokens=request.max_new_tokens,
@@ -66,7 +65,6 @@ def start_trace(
         ),
         max_waiting=limits.max_waiting,
         deadline=arrived_at + limits.deadline_seconds,
-        tells_place=tells_place,
     )
     basis = TraceBasis(
         request=request,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inference import runtime
+from inference import metrics, runtime
 from inference.engine.engine import Engine
 from inference.runtime import Runtime
 from tests.fakes import CARD, scripted_engine, tiny_engine
@@ -30,8 +30,8 @@ def install() -> Iterator[Callable[..., Runtime]]:
 
     def start(engine: Engine | str, *, alias: str = CARD.alias) -> Runtime:
         made = scripted_engine(engine) if isinstance(engine, str) else engine
-        card = CARD if alias == CARD.alias else replace(CARD, alias=alias)
-        serving = Runtime(card, lambda: made, on_failure=_unexpected)
+        card = replace(CARD, alias=alias, served_name=alias)
+        serving = Runtime(card, lambda: made, on_failure=_unexpected, observer=metrics.observe)
         serving.wait_until_loaded()
         installed.append(serving)
         runtime.install(serving)

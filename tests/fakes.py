@@ -33,6 +33,7 @@ WORDS = (" the", " moon", " is", " cat", "ing")
 
 CARD = ModelCard(
     alias="smollm2-135m",
+    served_name="smollm2-135m",
     repository="HuggingFaceTB/SmolLM2-135M-Instruct",
     revision="12fd25f77366fa6b3b4b768ec3050bf629380bac",
     source="embedded",

@@ -83,7 +83,8 @@ class Socket:
 
     def is_silent(self) -> bool:
         """Whether everything that the server said has been heard."""
-        return self._wire.output_queue.empty()
+        is_empty: bool = self._wire.output_queue.empty()
+        return is_empty
 
     async def stop_server(self) -> None:
         """What daphne does with an application when it stops."""

@@ -48,6 +48,7 @@ try:
             model_path=settings.TRACEAPP.model_path,
             weights_dir=settings.TRACEAPP.weights_dir,
             threads=settings.TRACEAPP.threads,
+            served_name=settings.SERVED_MODEL_NAME,
             on_failure=_stop_without_model,
         )
     )

@@ -114,6 +114,7 @@ def _blank(limits: Limits) -> tuple[Field, ...]:
             must=f"1 to {limits.max_prompt_characters:,} characters long",
             typed="",
             kind="prompt",
+            maximum=limits.max_prompt_characters,
         ),
         Field(
             name="max_new_tokens",

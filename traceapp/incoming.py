@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from inference.errors import InvalidRequest
 from traceapp.api.errors import problems_in_words
-from traceapp.api.strict_json import NotStrictJson, loads
+from traceapp.api.strict_json import NotJson, NotStrictJson, loads
 from traceapp.wire.live import CLIENT_FRAME, MAX_ID, ClientFrame, ErrorFrame
 
 BINARY = 1003
@@ -63,17 +63,22 @@ class Incoming:
             raise CloseSocket(BINARY, "frames are JSON text")
         try:
             value = loads(text.encode())
-        except NotStrictJson as error:
+        except NotJson as error:
             raise CloseSocket(NOT_JSON, str(error)) from None
+        except NotStrictJson as error:
+            raise self._bad(ErrorFrame.of(InvalidRequest(str(error)), id=None)) from None
         try:
             frame = CLIENT_FRAME.validate_python(value)
         except ValidationError as error:
-            self._bad_frames += 1
-            if self._bad_frames == MAX_BAD_FRAMES:
-                raise CloseSocket(POLICY, f"{MAX_BAD_FRAMES} frames that are not valid") from None
-            raise BadFrame(_answer_to(value, error.errors())) from None
+            raise self._bad(_answer_to(value, error.errors())) from None
         self._bad_frames = 0
         return frame
+
+    def _bad(self, answer: ErrorFrame) -> BadFrame | CloseSocket:
+        self._bad_frames += 1
+        if self._bad_frames == MAX_BAD_FRAMES:
+            return CloseSocket(POLICY, f"{MAX_BAD_FRAMES} frames that are not valid")
+        return BadFrame(answer)
 
 
 def _answer_to(value: Any, problems: Sequence[Any]) -> ErrorFrame:

@@ -15,6 +15,7 @@ from inference.jobs import QueuePlace
 from inference.models import current_limits
 from inference.running import RunningTrace
 from inference.services import start_trace
+from inference.traces import TraceBasis
 from traceapp import rates
 from traceapp.wire.live import (
     ErrorFrame,
@@ -87,30 +88,28 @@ class LiveRun:
             limits=limits,
             arrived_at=self._arrived_at,
             owner=self._owner,
-            tells_place=True,
         )
         async with aclosing(running):
             self._running = running
             if self._stop_wanted.is_set():  # while its turn was being counted
                 running.stop()
             async for event in running:
-                await self._say(self._frame_of(event, running))
+                await self._say(frame_of(event, running.basis, id=self.id))
         if running.steps or not self._stop_wanted.is_set():
             await self._say(FinishedFrame.of(running.trace(), id=self.id))
         else:
             await self._say(StoppedFrame(id=self.id))
 
-    def _frame_of(
-        self, event: QueuePlace | PromptScores | Step, running: RunningTrace
-    ) -> ServerFrame:
-        basis = running.basis
-        match event:
-            case QueuePlace(position=0):
-                prompt_tokens = tokens_of(basis.prompt_ids, basis.vocabulary)
-                return StartedFrame(id=self.id, prompt_tokens=prompt_tokens)
-            case QueuePlace(position=position):
-                return QueuedFrame(id=self.id, position=position)
-            case PromptScores():
-                return PromptScoresFrame.of(event, id=self.id)
-            case Step():
-                return StepFrame.of(event, basis, id=self.id)
+
+def frame_of(event: QueuePlace | PromptScores | Step, basis: TraceBasis, *, id: str) -> ServerFrame:
+    """What a client is told of one event of its run."""
+    match event:
+        case QueuePlace(position=0):
+            prompt_tokens = tokens_of(basis.prompt_ids, basis.vocabulary)
+            return StartedFrame(id=id, prompt_tokens=prompt_tokens)
+        case QueuePlace(position=position):
+            return QueuedFrame(id=id, position=position)
+        case PromptScores():
+            return PromptScoresFrame.of(event, id=id)
+        case Step():
+            return StepFrame.of(event, basis, id=id)

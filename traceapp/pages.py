@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -51,6 +51,17 @@ class HomePage:
         default=None, metadata={"help": "The trace that was asked for, if one was."}
     )
 
+    @property
+    def for_script(self) -> dict[str, object]:
+        """What frontend/src/page.ts reads: the same form, examples and model, as JSON."""
+        return {
+            "fields": [asdict(each) for each in self.form.fields],
+            "examples": [asdict(each) for each in self.examples],
+            "model": self.model
+            and {"alias": self.model.alias, "repository": self.model.repository},
+            "ready": self.ready,
+        }
+
 
 # Exempt, for a trace changes nothing and the page is to set no cookie; POSTs that other sites'
 # pages send are refused by `middleware.origins`.
@@ -87,6 +98,7 @@ def _home(
     page = HomePage(form=form, model=model, ready=ready, problem=problem, drawn=drawn)
     # Without the request: no context processor adds to what the dataclass names.
     context = {each.name: getattr(page, each.name) for each in fields(page)}
+    context["for_script"] = page.for_script
     response = HttpResponse(
         render_to_string("home.html", context), status=problem.status if problem else 200
     )

@@ -13,6 +13,7 @@ from limits import RateLimitItemPerMinute
 from limits.storage import storage_from_string
 from limits.strategies import SlidingWindowCounterRateLimiter
 
+from inference import metrics
 from inference.errors import RateLimited
 from inference.limits import Limits
 
@@ -52,6 +53,7 @@ def _hit(client: str, per_minute: int) -> None:
     rate = RateLimitItemPerMinute(per_minute)
     limiter = _limiter()
     if not limiter.hit(rate, client):
+        metrics.REFUSALS.labels("rate").inc()
         wait = limiter.get_window_stats(rate, client).reset_time - time.time()
         raise RateLimited(
             f"more than {per_minute} requests in a minute; wait a moment",

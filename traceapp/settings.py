@@ -26,6 +26,9 @@ except ValidationError as error:
 
 # What requests of the OpenAI endpoints get for the fields that they leave out.
 GENERATE_CONFIG = GenerateConfig()
+# `serve` sets these from its flags, before anything reads them.
+SERVED_MODEL_NAME: str | None = None
+PROFILE_OUTPUT: Path | None = None
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
@@ -46,6 +49,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "traceapp.middleware.static_files.StaticFiles",
+    "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
     "traceapp.middleware.origins.Origins",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -9,8 +9,8 @@ from contextlib import aclosing
 from inference.completions.reading import Reader
 from inference.completions.values import Piece, Usage
 from inference.completions.writing import ChoiceWriter
-from inference.engine.types import GenerationRequest, PromptScores, Step
-from inference.jobs import Events, QueuePlace
+from inference.engine.types import Event, GenerationRequest, PromptScores
+from inference.jobs import Events
 from inference.runtime import Runtime
 
 # A batch that has begun keeps its place: its next prompt is never refused as busy.
@@ -33,7 +33,7 @@ async def run(
     is in monotonic seconds. Closing it frees the model at its next step.
     """
     waiting = deque(enumerate(requests))
-    submitted: deque[tuple[int, GenerationRequest, Events]] = deque()
+    submitted: deque[tuple[int, GenerationRequest, Events[Event]]] = deque()
     completion_tokens = 0
     try:
         while waiting or submitted:
@@ -61,14 +61,12 @@ async def run(
 
 
 async def _pieces(
-    events: Events, request: GenerationRequest, writers: list[ChoiceWriter], *, echo: bool
+    events: Events[Event], request: GenerationRequest, writers: list[ChoiceWriter], *, echo: bool
 ) -> AsyncGenerator[Piece]:
     """The pieces of one prompt's choices."""
     echoed = not echo
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, QueuePlace):
-                continue
             if not echoed:
                 echoed = True
                 for writer in writers:

@@ -39,7 +39,7 @@ class Engine(Protocol):
 
     def open(self, request: GenerationRequest) -> Generation: ...
 
-    def turn(self, generations: Sequence[Generation]) -> list[Outcome]:
+    def turn(self, generations: Sequence[Generation]) -> list[TurnOutcome]:
         """Take each generation one turn further; what one raises is its own outcome."""
         ...
 
@@ -53,7 +53,7 @@ class Engine(Protocol):
 
 
 # What a turn gave of one generation, perhaps nothing yet; or what went wrong with it alone.
-Outcome = list[Event] | Exception
+TurnOutcome = list[Event] | Exception
 
 
 class ModelEngine:
@@ -88,7 +88,7 @@ class ModelEngine:
     def forget(self, owner: str) -> None:
         self._prefixes.forget(owner)
 
-    def turn(self, generations: Sequence[Generation]) -> list[Outcome]:
+    def turn(self, generations: Sequence[Generation]) -> list[TurnOutcome]:
         for generation in generations:
             for choice in generation.live:
                 choice.begin_turn()
@@ -171,7 +171,7 @@ def _attempt(
     act: Callable[[Generation, Iterator[Tensor | Exception]], list[Event]],
     generation: Generation,
     rows: Iterator[Tensor | Exception],
-) -> Outcome:
+) -> TurnOutcome:
     try:
         return act(generation, rows)
     except Exception as error:

@@ -38,6 +38,7 @@ class Prompt:
         self._prompt_tokens = len(request.prompt_ids)
         self._score_prompt = request.score_prompt
         self._num_candidates = request.num_candidates
+        self.reused_tokens = already_read
         self._read = already_read
         self._scores: list[Score | None] = [None]
 

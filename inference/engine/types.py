@@ -30,6 +30,7 @@ class ModelCard:
     """Which model answers, and what its weights really are."""
 
     alias: str
+    served_name: str  # what clients of the OpenAI endpoints see; the alias unless set
     repository: str
     revision: str  # 40 hex digits
     source: Literal["hub", "embedded", "local"]

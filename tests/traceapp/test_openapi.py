@@ -29,6 +29,8 @@ STATUSES = {
     ("get", "/v1/models"): {"200", "503"},
     ("get", "/v1/models/{model_id}"): {"200", "404", "503"},
     ("get", "/v1/limits"): {"200", "500"},
+    ("get", "/metrics"): {"200"},
+    ("get", "/metrics/json"): {"200"},
     ("post", "/v1/traces"): {"200", "403", "413", "422", "429", "500", "503", "504"},
     ("post", "/v1/completions"): GENERATION,
     ("post", "/v1/chat/completions"): GENERATION,

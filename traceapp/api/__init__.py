@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from ninja import NinjaAPI, Swagger
 
-from traceapp.api import chat, completions, errors, models, tokens, traces
+from traceapp.api import chat, completions, errors, models, observation, tokens, traces
 from traceapp.api.strict_json import StrictParser, StrictRenderer
 
 api = NinjaAPI(
@@ -20,7 +21,12 @@ api = NinjaAPI(
 )
 errors.register(api)
 api.add_router("", models.router)
+api.add_router("", observation.router)
 api.add_router("/v1", traces.router)
 api.add_router("/v1", completions.router)
 api.add_router("/v1", chat.router)
 api.add_router("", tokens.router)
+if settings.PROFILE_OUTPUT is not None:
+    from traceapp.api import profile
+
+    api.add_router("", profile.router)

@@ -40,7 +40,7 @@ async def create_chat_completion(
     asked = body.to_request(defaults)
     await rates.take_turn(request, limits)
     pieces = await chat(asked, serving=serving, limits=limits, arrived_at=arrived_at)
-    head = Head.new("chatcmpl", body.model or serving.card.alias)
+    head = Head.new("chatcmpl", body.model or serving.card.served_name)
     with_logprobs = asked.settings.num_candidates is not None
     vocabulary = serving.engine.vocabulary if with_logprobs else None
     if streams:

@@ -41,7 +41,7 @@ async def create_completion(
     pieces = await complete(
         body.prompts(), asked, serving=serving, limits=limits, arrived_at=arrived_at
     )
-    head = Head.new("cmpl", body.model or serving.card.alias)
+    head = Head.new("cmpl", body.model or serving.card.served_name)
     vocabulary = serving.engine.vocabulary if asked.num_candidates is not None else None
     if streams:
         return await event_stream(_chunks(pieces, head, vocabulary))

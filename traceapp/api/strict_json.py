@@ -32,19 +32,23 @@ class NotStrictJson(ValueError):
     """A body that is not JSON to the letter; the message quotes none of it."""
 
 
+class NotJson(NotStrictJson):
+    """A body that is no JSON by any reading."""
+
+
 def loads(body: bytes) -> Any:
     """The value of a JSON text. Raises NotStrictJson."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NotStrictJson(f"not UTF-8 at byte {error.start}") from None
+        raise NotJson(f"not UTF-8 at byte {error.start}") from None
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
         if ESCAPED_SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except json.JSONDecodeError as error:
-        raise NotStrictJson(
+        raise NotJson(
             f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
     except NotStrictJson:

@@ -39,7 +39,7 @@ class ModelEntry(BaseModel):
     @classmethod
     def of(cls, card: ModelCard, *, ready: bool) -> ModelEntry:
         return cls(
-            id=card.alias,
+            id=card.served_name,
             created=card.created,
             owned_by=card.repository.split("/")[0],
             alias=card.alias,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from inference import runtime
+from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
 
 logger = logging.getLogger(__name__)
 
@@ -26,11 +28,31 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", type=int, default=8000, help="0 picks a free one")
         parser.add_argument("--model", default=settings.TRACEAPP.model, help="alias to serve")
+        parser.add_argument(
+            "--served-model-name", help="name that the OpenAI endpoints show (default: the alias)"
+        )
+        parser.add_argument(
+            "--generate-config",
+            metavar="JSON",
+            help='defaults of the OpenAI endpoints, such as {"temperature": 0}',
+        )
+        parser.add_argument(
+            "--profile", action="store_true", help="offer /start_profile and /stop_profile"
+        )
+        parser.add_argument(
+            "--profile-output",
+            type=Path,
+            metavar="FOLDER",
+            help="where profiles go (default: profiles in the data folder)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         _require_migrations()
         settings.TRACEAPP = settings.TRACEAPP.model_copy(update={"model": options["model"]})
         settings.ALLOWED_HOSTS += _names_of(options["host"])
+        settings.SERVED_MODEL_NAME = _served_name(options["served_model_name"])
+        settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
+        settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
 
         from daphne.endpoints import build_endpoint_description_strings
         from daphne.server import Server, reactor
@@ -66,6 +88,25 @@ def _require_migrations() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise CommandError("the database is not up to date: run `python manage.py migrate` first")
+
+
+def _served_name(name: str | None) -> str | None:
+    if name is not None and not (name.strip() and name.isprintable() and len(name) <= 200):
+        raise CommandError("--served-model-name must be 1 to 200 printable characters")
+    return name
+
+
+def _generate_config(text: str | None) -> GenerateConfig:
+    try:
+        return GenerateConfig() if text is None else parse(text)
+    except BadGenerateConfig as error:
+        raise CommandError(f"--generate-config: {error}") from None
+
+
+def _profile_output(wanted: bool, folder: Path | None) -> Path | None:
+    if folder is not None and not wanted:
+        raise CommandError("--profile-output is of use with --profile only")
+    return folder or settings.TRACEAPP.data_dir / "profiles" if wanted else None
 
 
 def _names_of(host: str) -> list[str]:

@@ -1,0 +1,83 @@
+import {useEffect, useReducer, useRef, useState} from "preact/hooks";
+
+import {Live, type Connection} from "../client/live";
+import {EMPTY, reduce, runningTrace, type Act, type Explorer} from "../domain/explorer";
+import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, Hello, ServerFrame} from "../wire";
+
+export interface LiveState {
+  readonly explorer: Explorer;
+  readonly dispatch: (act: Act) => void;
+  readonly connection: Connection;
+  /** Whether it has ever been open: a first connection is not "lost". */
+  readonly met: boolean;
+  readonly hello: Hello | null;
+  readonly count: CountFrame | null;
+  readonly found: FoundFrame | null;
+  /** An error that is about no run. */
+  readonly stray: ErrorFrame | null;
+  readonly send: (frame: ClientFrame) => boolean;
+  readonly retry: () => void;
+}
+
+/** The state of the page, joined to the server by one socket. */
+export function useLive(): LiveState {
+  const [explorer, dispatch] = useReducer(reduce, EMPTY);
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const [met, setMet] = useState(false);
+  const [hello, setHello] = useState<Hello | null>(null);
+  const [count, setCount] = useState<CountFrame | null>(null);
+  const [found, setFound] = useState<FoundFrame | null>(null);
+  const [stray, setStray] = useState<ErrorFrame | null>(null);
+  const live = useRef<Live | null>(null);
+
+  useEffect(() => {
+    const onFrame = (frame: ServerFrame) => {
+      if (frame.type === "hello") setHello(frame);
+      else if (frame.type === "count") setCount(frame);
+      else if (frame.type === "found") setFound(frame);
+      else if (frame.type !== "error") dispatch({type: "frame", frame});
+      else if (isAboutRun(frame)) dispatch({type: "frame", frame});
+      else setStray(frame);
+    };
+    const onConnection = (state: Connection) => {
+      setConnection(state);
+      if (state === "open") setMet(true);
+      if (state === "lost") {
+        setHello(null);
+        dispatch({type: "disconnected"});
+      }
+    };
+    const address = new URL("/ws/traces", location.href);
+    address.protocol = address.protocol.replace("http", "ws");
+    const opened = new Live({
+      open: () => new WebSocket(address) as never,
+      onFrame,
+      onConnection,
+    });
+    live.current = opened;
+    const back = () => opened.retry();
+    window.addEventListener("online", back);
+    return () => {
+      window.removeEventListener("online", back);
+      opened.close();
+    };
+  }, []);
+
+  const send = (frame: ClientFrame) => live.current?.send(frame) ?? false;
+  const ready = connection === "open" && hello?.ready === true;
+  const waiting = runningTrace(explorer);
+  useEffect(() => {
+    if (ready && waiting?.status === "unsent" && send(waiting.start)) {
+      setStray(null);
+      dispatch({type: "sent", id: waiting.start.id});
+    }
+  }, [ready, waiting]);
+
+  const retry = () => live.current?.retry();
+  return {explorer, dispatch, connection, met, hello, count, found, stray, send, retry};
+}
+
+/** Runs have ids that begin with r; counts and searches do not. */
+function isAboutRun(frame: ErrorFrame): frame is ErrorFrame & {readonly id: string} {
+  return frame.id?.startsWith("r") ?? false;
+}

@@ -1,0 +1,49 @@
+"""
+Where the model's time goes: torch's own profiler, as a Chrome trace file.
+
+It runs on the worker's thread, for torch records the operations of the thread that asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+from inference.runtime import Runtime
+
+
+class Profiler:
+    """One recording at a time; starting or stopping twice does no harm."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = asyncio.Lock()
+        self._recording: Any = None
+
+    async def start(self, serving: Runtime) -> None:
+        """Record from the model's next turn on. Raises NotReady."""
+        async with self._lock:
+            await serving.perform(self._begin)
+
+    async def stop(self, serving: Runtime) -> None:
+        """End the recording and write it to the folder. Raises NotReady, or OSError."""
+        async with self._lock:
+            await serving.perform(self._end)
+
+    def _begin(self) -> None:
+        from torch.profiler import ProfilerActivity, profile
+
+        if self._recording is None:
+            self._recording = profile(activities=[ProfilerActivity.CPU])
+            self._recording.start()
+
+    def _end(self) -> None:
+        if self._recording is None:
+            return
+        recording, self._recording = self._recording, None
+        recording.stop()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        name = time.strftime("trace-%Y%m%d-%H%M%S", time.gmtime())
+        recording.export_chrome_trace(str(self._folder / f"{name}-{time.time_ns() % 10**9}.json"))
