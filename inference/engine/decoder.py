@@ -7,6 +7,7 @@ one may stand in its place behind the same protocol.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -29,12 +30,25 @@ class Decoder(Protocol):
         """A cache for a sequence of at most `capacity` tokens."""
         ...
 
-    def prefill(self, context: Any, token_ids: Sequence[int]) -> Tensor:
-        """Read a part of a prompt; the raw logits after its last token, (V,) float32."""
+    def fork(self, context: Any, length: int, capacity: int) -> Any:
+        """A new cache of `capacity` that begins with the first `length` tokens of another."""
+        ...
+
+    def prefill(
+        self, context: Any, token_ids: Sequence[int], *, every_position: bool = False
+    ) -> Tensor:
+        """Read a part of a prompt; the raw logits after its last token, (1, V) float32.
+
+        With every_position, those after each of its T tokens, (T, V).
+        """
         ...
 
     def decode(self, contexts: Sequence[Any], token_ids: Sequence[int]) -> Tensor:
-        """Read one token in each context; the raw logits after each, (B, V) float32."""
+        """Read one token in each of B different contexts; the raw logits after each, (B, V).
+
+        A row does not depend on which other rows are computed with it. Where this raises, every
+        context is as it was.
+        """
         ...
 
 
@@ -53,13 +67,26 @@ class TransformersDecoder:
 
         return DynamicCache(config=self._model.config)
 
+    def fork(self, context: Any, length: int, capacity: int) -> Any:
+        copy_of = copy.deepcopy(context)
+        if surplus := copy_of.get_seq_length() - length:
+            copy_of.crop(-surplus)  # a negative number of tokens to drop
+        return copy_of
+
     @torch.inference_mode()
-    def prefill(self, context: Any, token_ids: Sequence[int]) -> Tensor:
+    def prefill(
+        self, context: Any, token_ids: Sequence[int], *, every_position: bool = False
+    ) -> Tensor:
         input_ids = torch.tensor([list(token_ids)], device=self._model.device)  # (1, T)
-        output = self._model(input_ids=input_ids, cache=context, use_cache=True, logits_to_keep=1)
-        logits: Tensor = output.logits[0, -1].float().cpu()  # (V,)
+        output = self._model(
+            input_ids=input_ids,
+            cache=context,
+            use_cache=True,
+            logits_to_keep=0 if every_position else 1,  # 0 keeps all
+        )
+        logits: Tensor = output.logits[0].float().cpu()  # (T or 1, V)
         return logits
 
     def decode(self, contexts: Sequence[Any], token_ids: Sequence[int]) -> Tensor:
         rows = [self.prefill(c, [t]) for c, t in zip(contexts, token_ids, strict=True)]
-        return torch.stack(rows)  # (B, V)
+        return torch.cat(rows)  # (B, V)
