@@ -62,7 +62,7 @@ test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real
 
 .PHONY: test-browser
 test-browser: $(DEV) embedded-weights $(COLLECTED) ## Run the tests that drive Chromium (CHROMIUM= says which)
-	browser="$$(tools/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
+	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
 
 .PHONY: lint
 lint: $(DEV) ## Check the style of Python and templates
@@ -91,7 +91,7 @@ install: $(DEV) ## Make .venv with everything, for an editor or for work by hand
 
 .PHONY: lock
 lock: $(BIN)/python ## Write constraints.txt anew from what pyproject.toml allows
-	$(BIN)/python tools/lock.py > constraints.new
+	$(BIN)/python .ci/lock.py > constraints.new
 	mv constraints.new constraints.txt
 
 .PHONY: clean

@@ -4,8 +4,12 @@ Everything that can go wrong, by name.
 * TraceError
   x InvalidRequest         the caller asked for something that cannot be
     + PromptTooLong        the prompt has more tokens than the limit in force
+  x Rejected               a well-formed OpenAI request for what this model cannot do
+    + ContextFull          the prompt leaves no room in the model's context
+  x InvalidModelOutput     the model's text is not the tool call that it began
   x OriginNotAllowed       a page of a foreign site sent the request
   x NotFound               nothing has that address
+    + ModelNotFound        no model of that name is served
   x MethodNotAllowed       the address exists, but not for that method
   x PayloadTooLarge        the body is larger than its endpoint takes
   x TryLater               the same request may succeed later
@@ -47,12 +51,30 @@ class PromptTooLong(InvalidRequest):
     code = "prompt_too_long"
 
 
+class Rejected(TraceError):
+    """A request of the OpenAI endpoints that has the right shape and yet cannot be served."""
+
+    code = "rejected"
+
+
+class ContextFull(Rejected):
+    code = "context_length_exceeded"  # OpenAI's own name for it
+
+
+class InvalidModelOutput(TraceError):
+    code = "invalid_model_output"
+
+
 class OriginNotAllowed(TraceError):
     code = "origin_not_allowed"
 
 
 class NotFound(TraceError):
     code = "not_found"
+
+
+class ModelNotFound(NotFound):
+    code = "model_not_found"  # OpenAI's own name for it
 
 
 class MethodNotAllowed(TraceError):

@@ -21,6 +21,8 @@ class Limits:
     max_prompt_tokens: int = 256
     max_new_tokens: int = 32
     max_alternatives: int = 10
+    max_completion_tokens: int = 256  # of each choice on the OpenAI endpoints
+    max_choices: int = 8  # `n` on the OpenAI endpoints
     rate_per_minute: int = 60  # requests to the model, for each client; 0 turns the rate off
     max_waiting: int = 32  # requests that may wait for the model
     deadline_seconds: float = 30.0  # from arrival, waiting included
@@ -34,6 +36,8 @@ class Limits:
         )
         _at_most(self.max_new_tokens, request.max_new_tokens, "max_new_tokens")
         _at_most(self.max_alternatives, request.top_k, "top_k")
+        # The new tokens that the request itself asks for are the bound here.
+        _at_most(request.max_new_tokens, len(request.forced_ids), "forced", "tokens in forced")
 
     def check_prompt_tokens(self, prompt_tokens: int) -> None:
         """Raise PromptTooLong where the prompt has more tokens than are allowed."""

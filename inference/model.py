@@ -6,11 +6,14 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from inference.engine.engine import Engine
 from inference.engine.types import ModelCard
 from inference.runtime import Runtime
 from inference.weights.resolve import Checkpoint, resolve
+
+if TYPE_CHECKING:
+    from inference.engine.engine import Engine
 
 logger = logging.getLogger(__name__)
 

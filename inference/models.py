@@ -38,6 +38,16 @@ class LimitsRow(models.Model):
     max_alternatives = models.PositiveIntegerField(
         default=CEILING.max_alternatives, validators=_at_most(CEILING.max_alternatives)
     )
+    max_completion_tokens = models.PositiveIntegerField(
+        default=CEILING.max_completion_tokens,
+        validators=_at_most(CEILING.max_completion_tokens),
+        help_text="Tokens of one completion on the OpenAI endpoints; more are not drawn.",
+    )
+    max_choices = models.PositiveIntegerField(
+        default=CEILING.max_choices,
+        validators=_at_most(CEILING.max_choices),
+        help_text="Completions of one prompt (`n`) on the OpenAI endpoints.",
+    )
     rate_per_minute = models.PositiveIntegerField(
         default=CEILING.rate_per_minute,
         help_text="Requests to the model per client and minute; 0 turns the rate off.",

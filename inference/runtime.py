@@ -2,7 +2,7 @@
 The owner of the model: one thread that loads it and then runs every turn of every request.
 
 That thread is the lock. A request takes a counted place at once or is refused; those that wait
-are served first come, first served. Steps cross to the caller's event loop as they are made. A
+are served first come, first served. Events cross to the caller's event loop as they are made. A
 caller that leaves is dropped before the next turn; a failure of the model fails one request.
 """
 
@@ -13,13 +13,18 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from inference.engine.engine import Engine
+from inference.chat.model import ChatModel, chat_model_of
 from inference.engine.types import GenerationRequest, ModelCard
 from inference.errors import Busy, InferenceFailed, NotReady, TraceError
-from inference.jobs import Item, Job, Steps
+from inference.jobs import Events, Item, Job
+
+if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
+    from inference.engine.engine import Engine, Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -43,17 +48,25 @@ class Runtime:
         load: Callable[[], Engine],
         *,
         on_failure: Callable[[Exception], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start the worker, which calls `load` first; on_failure gets what that raises."""
+        """Start the worker, which calls `load` first; on_failure gets what that raises.
+
+        `clock`, in seconds, tells how long jobs take and whether the worker hangs in a turn.
+        """
         self.card = card
         self._load = load
         self._on_failure = on_failure
+        self._clock = clock
+        self.chat_model: ChatModel | None = None  # with the engine, where it can chat
         self._engine: Engine | None = None
         self._status = Status.LOADING
         self._changed = threading.Condition()  # guards the status and both lists of jobs
         self._waiting: deque[Job] = deque()
         self._running: list[Job] = []
-        self._beat = time.monotonic()
+        self._forgotten: list[str] = []  # owners that have left
+        self._on_loaded: list[Callable[[], object]] = []
+        self._beat = self._clock()
         self._seconds_a_job = 1.0  # a moving mean, for Retry-After
         self._worker = threading.Thread(target=self._work, name="inference", daemon=True)
         self._worker.start()
@@ -69,7 +82,7 @@ class Runtime:
 
     def is_ready(self) -> bool:
         """Whether the worker has a model and came round lately: asked of it, not of a flag."""
-        fresh = time.monotonic() - self._beat < PATIENCE_SECONDS
+        fresh = self._clock() - self._beat < PATIENCE_SECONDS
         return self._status is Status.SERVING and self._worker.is_alive() and fresh
 
     def wait_until_loaded(self) -> None:
@@ -77,21 +90,47 @@ class Runtime:
         with self._changed:
             self._changed.wait_for(lambda: self._status is not Status.LOADING)
 
+    async def loaded(self) -> None:
+        """Wait, without holding a thread, until the model is loaded or its loading has failed."""
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(done.set)
+
+        with self._changed:
+            if self._status is not Status.LOADING:
+                return
+            self._on_loaded.append(tell)
+        await done.wait()
+
     def in_flight(self) -> tuple[int, int]:
         """How many requests run and how many wait."""
         with self._changed:
             return len(self._running), len(self._waiting)
 
-    def submit(self, request: GenerationRequest, *, max_waiting: int, deadline: float) -> Steps:
-        """Take a place now, and return the steps to come.
+    def submit(
+        self,
+        request: GenerationRequest,
+        *,
+        max_waiting: int,
+        deadline: float,
+        tells_place: bool = False,
+    ) -> Events:
+        """Take a place now, and return the events to come.
 
-        `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
+        `deadline` is in monotonic seconds. With tells_place, a QueuePlace comes before the first
+        event and whenever the place changes. Raises NotReady or Busy at once, so that a caller
         can still answer with a status. Must be called from a running event loop.
         """
         engine = self.engine
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         loop = asyncio.get_running_loop()
-        job = Job(request, lambda item: loop.call_soon_threadsafe(inbox.put_nowait, item))
+        job = Job(
+            request,
+            lambda item: loop.call_soon_threadsafe(inbox.put_nowait, item),
+            tells_place=tells_place,
+        )
         with self._changed:
             if self._status is not Status.SERVING:
                 raise NotReady("the server is stopping")
@@ -102,9 +141,18 @@ class Runtime:
                     f"all {max_waiting} places to wait are taken; try again soon",
                     retry_after_seconds=max(1, round(seconds)),
                 )
+            must_wait = bool(self._waiting) or not self._fits(job, engine)
             self._waiting.append(job)
+            if must_wait:
+                self._tell_places()
             self._changed.notify()
-        return Steps(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+
+    def forget(self, owner: str) -> None:
+        """Drop what is kept for an owner that has left and given up its requests."""
+        with self._changed:
+            self._forgotten.append(owner)
+            self._changed.notify()
 
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
@@ -120,25 +168,36 @@ class Runtime:
         with self._changed:
             if self._status is not Status.CLOSED:  # which is for good
                 self._status = status
+            waiting, self._on_loaded = self._on_loaded, []
             self._changed.notify_all()
+        for tell in waiting:
+            tell()
 
     def _cancel(self, job: Job) -> None:
         job.cancelled.set()
         with self._changed:
             if job in self._waiting:  # its place is free at once, not when its turn comes
                 self._waiting.remove(job)
+                job.tell(None)
+                self._tell_places()
+
+    def _tell_places(self) -> None:
+        for position, job in enumerate(self._waiting, 1):
+            job.tell_place(position)
 
     # The worker's own
 
     def _work(self) -> None:
         try:
             engine = self._load()
+            self.chat_model = chat_model_of(self.card.alias, engine.vocabulary)
         except Exception as error:
             self._on_failure(error)
             self._set_status(Status.CLOSED)
             return
         with self._changed:
             self._engine = engine
+            self._beat = self._clock()  # loading may have taken longer than the patience
         self._set_status(Status.SERVING)
         while self._admit(engine):
             self._turn(engine)
@@ -146,22 +205,32 @@ class Runtime:
     def _admit(self, engine: Engine) -> bool:
         """Move waiting jobs to free places, oldest first; False once closed and out of work."""
         with self._changed:
-            self._beat = time.monotonic()
-            while not self._waiting and not self._running:
+            self._beat = self._clock()
+            while not (self._waiting or self._running or self._forgotten):
                 if self._status is Status.CLOSED:
                     return False
                 self._changed.wait(IDLE_BEAT_SECONDS)
-                self._beat = time.monotonic()
-            while self._waiting and len(self._running) < engine.max_batch:
+                self._beat = self._clock()
+            while self._waiting and self._fits(self._waiting[0], engine):
                 job = self._waiting.popleft()
-                job.admitted_at = time.monotonic()
+                job.admitted_at = self._clock()
                 self._running.append(job)
+                job.tell_place(0)
+                self._tell_places()
         return True
 
+    def _fits(self, job: Job, engine: Engine) -> bool:
+        """Whether the job's choices can run beside the others'; alone, any number can."""
+        choices = sum(running.request.num_choices for running in self._running)
+        return not self._running or choices + job.request.num_choices <= engine.max_batch
+
     def _turn(self, engine: Engine) -> None:
+        with self._changed:
+            forgotten, self._forgotten = self._forgotten, []
         jobs, generations = [], []
         for job in list(self._running):
             if job.cancelled.is_set():
+                _release(job, engine)
                 self._end(job, None)
                 continue
             try:
@@ -171,20 +240,41 @@ class Runtime:
                 continue
             jobs.append(job)
             generations.append(job.generation)
-        for job, outcome in zip(jobs, engine.turn(generations), strict=True):
+        # Only now: what an owner had still running when it left has been released above.
+        for owner in forgotten:
+            engine.forget(owner)
+        if not jobs:
+            return
+        outcomes: Sequence[Outcome]
+        try:
+            outcomes = engine.turn(generations)
+        except Exception as error:  # which engines promise not to do; the worker must outlive it
+            outcomes = [error] * len(jobs)
+        for job, generation, outcome in zip(jobs, generations, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 self._end(job, _as_failure(outcome))
-            elif outcome is not None:
-                job.tell(outcome)
-                if outcome.finish_reason is not None:
-                    seconds = time.monotonic() - job.admitted_at
-                    self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
-                    self._end(job, None)
+                continue
+            for event in outcome:
+                job.tell(event)
+            if generation.has_ended:
+                seconds = self._clock() - job.admitted_at
+                self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
+                _release(job, engine)
+                self._end(job, None)
 
     def _end(self, job: Job, item: TraceError | None) -> None:
         with self._changed:
             self._running.remove(job)
         job.tell(item)
+
+
+def _release(job: Job, engine: Engine) -> None:
+    if job.generation is None:
+        return
+    try:
+        engine.release(job.generation)
+    except Exception as error:  # what was told stands; only the next request is slower
+        logger.error("a context could not be kept: %s", type(error).__name__)
 
 
 def _as_failure(error: Exception) -> TraceError:

@@ -6,10 +6,12 @@ import time
 from contextlib import aclosing
 
 from inference.engine.types import GenerationRequest, SamplingParams
-from inference.errors import InferenceFailed
+from inference.engine.vocabulary import Vocabulary
+from inference.errors import InvalidRequest
 from inference.limits import Limits
+from inference.running import RunningTrace
 from inference.runtime import Runtime
-from inference.traces import Trace, TraceRequest
+from inference.traces import Trace, TraceBasis, TraceRequest
 
 
 async def run_trace(
@@ -20,13 +22,36 @@ async def run_trace(
     Raises InvalidRequest, PromptTooLong, NotReady or Busy before the model runs, and TimedOut
     or InferenceFailed once it does. Cancelling the task frees the model at its next step.
     """
+    running = start_trace(request, runtime=runtime, limits=limits, arrived_at=arrived_at)
+    async with aclosing(running):
+        async for _ in running:
+            pass
+    return running.trace()
+
+
+def start_trace(
+    request: TraceRequest,
+    *,
+    runtime: Runtime,
+    limits: Limits,
+    arrived_at: float,
+    owner: str | None = None,
+    tells_place: bool = False,
+) -> RunningTrace:
+    """Check a request, take a place for it, and return the trace in the making.
+
+    Raises InvalidRequest, PromptTooLong, NotReady or Busy now, and nothing of these later. An
+    `owner`'s next request reads only what it does not share with this one. With tells_place, the
+    events begin with the place in the queue. Must be called from a running event loop.
+    """
     limits.check_trace(request)
     engine = runtime.engine
+    _check_ids(request.forced_ids, engine.vocabulary)
     tokenising_at = time.monotonic()
     prompt_ids = tuple(engine.encode(request.prompt))
     prompt_tokenisation_ms = 1000 * (time.monotonic() - tokenising_at)
     limits.check_prompt_tokens(len(prompt_ids))
-    steps = runtime.submit(
+    events = runtime.submit(
         GenerationRequest(
             prompt_ids=prompt_ids,
             max_tokens=request.max_new_tokens,
@@ -34,24 +59,41 @@ async def run_trace(
             sampling=SamplingParams(
                 temperature=request.temperature, top_p=request.top_p, seed=request.seed
             ),
+            forced_ids=request.forced_ids,
+            score_prompt=request.score_prompt,
+            with_tail=request.with_tail,
+            owner=owner,
         ),
         max_waiting=limits.max_waiting,
         deadline=arrived_at + limits.deadline_seconds,
+        tells_place=tells_place,
     )
-    async with aclosing(steps):
-        made = tuple([step async for step in steps])
-    finish_reason = made[-1].finish_reason if made else None
-    if finish_reason is None:
-        raise InferenceFailed("the model stopped before the trace was complete")
-    return Trace(
+    basis = TraceBasis(
         request=request,
         model=runtime.card,
         vocabulary=engine.vocabulary,
         prompt_ids=prompt_ids,
-        steps=made,
-        generated_text=engine.vocabulary.decode(step.token_id for step in made),
-        finish_reason=finish_reason,
         arrived_at=arrived_at,
         prompt_tokenisation_ms=prompt_tokenisation_ms,
-        total_trace_ms=1000 * (time.monotonic() - arrived_at),
     )
+    return RunningTrace(basis, events)
+
+
+def count_tokens(text: str, *, runtime: Runtime) -> int:
+    """How many tokens a prompt has. Raises NotReady."""
+    return len(runtime.engine.encode(text)) if text else 0
+
+
+def find_tokens(text: str, *, runtime: Runtime, at_most: int) -> list[int]:
+    """The ids of the tokens that begin with this text, shortest first. Raises NotReady."""
+    return runtime.engine.token_index.beginning_with(text.encode(), at_most=at_most)
+
+
+def _check_ids(token_ids: tuple[int, ...], vocabulary: Vocabulary) -> None:
+    size = len(vocabulary.tokens)
+    for token_id in token_ids:
+        if not 0 <= token_id < size:
+            raise InvalidRequest(
+                f"forced: {token_id} is no token's id; they go from 0 to {size - 1}",
+                param="forced",
+            )

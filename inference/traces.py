@@ -25,22 +25,21 @@ class TraceRequest:
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int | None = None
+    forced_ids: tuple[int, ...] = ()  # what the completion begins with; they count as new tokens
+    score_prompt: bool = False  # whether the prompt's own tokens are scored too
+    with_tail: bool = False  # whether each step carries its whole distribution in short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """A finished trace. Times are milliseconds since the request arrived."""
+class TraceBasis:
+    """What is known of a trace before its first step; enough to read a step by."""
 
     request: TraceRequest
     model: ModelCard
     vocabulary: Vocabulary
     prompt_ids: tuple[int, ...]
-    steps: tuple[Step, ...]
-    generated_text: str  # without special tokens
-    finish_reason: FinishReason
     arrived_at: float  # monotonic seconds
     prompt_tokenisation_ms: float
-    total_trace_ms: float
 
     def alternatives(self, step: Step) -> tuple[Candidate, ...]:
         """The top_k most probable tokens other than the drawn one, most probable first."""
@@ -58,6 +57,16 @@ class Trace:
         listed = [step.logprob, *(c.logprob for c in self.alternatives(step))]
         mass = 1.0 - math.fsum(math.exp(logprob) for logprob in listed)
         return Remainder(mass=max(mass, 0.0), tokens=self.vocabulary.rows - len(listed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace(TraceBasis):
+    """A finished trace. Times are milliseconds since the request arrived."""
+
+    steps: tuple[Step, ...]
+    generated_text: str  # without special tokens
+    finish_reason: FinishReason
+    total_trace_ms: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,12 +22,16 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture
 def install() -> Iterator[Callable[..., Runtime]]:
-    """Serve an engine in this process: `install(engine)`; a string is what its model says."""
+    """Serve an engine in this process: `install(engine)`; a string is what its model says.
+
+    `alias` says which model of the catalogue it passes for.
+    """
     installed: list[Runtime] = []
 
-    def start(engine: Engine | str) -> Runtime:
+    def start(engine: Engine | str, *, alias: str = CARD.alias) -> Runtime:
         made = scripted_engine(engine) if isinstance(engine, str) else engine
-        serving = Runtime(CARD, lambda: made, on_failure=_unexpected)
+        card = CARD if alias == CARD.alias else replace(CARD, alias=alias)
+        serving = Runtime(card, lambda: made, on_failure=_unexpected)
         serving.wait_until_loaded()
         installed.append(serving)
         runtime.install(serving)

@@ -7,7 +7,9 @@ Nothing here is random but the weights of the tiny models, and those come from a
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -93,11 +95,15 @@ def tiny_engine(family: str) -> ModelEngine:
 
 Row = torch.Tensor | Exception
 
+# Several test processes share the cores, and threads that wait for each other take all the time.
+torch.set_num_threads(1)
+
 
 class ScriptedDecoder:
     """
     Says what it is told: `script(n)` is the row of logits after the nth token that it reads
     beyond the prompt, or an exception to raise there. With a gate, each pass waits for a permit.
+    A context is the list of its passes: how many tokens each read.
     """
 
     context_length = 512
@@ -114,18 +120,30 @@ class ScriptedDecoder:
     def new_context(self, capacity: int) -> list[int]:
         return []
 
-    def prefill(self, context: list[int], token_ids: Sequence[int]) -> torch.Tensor:
-        return self._pass(context)
+    def fork(self, context: list[int], length: int, capacity: int) -> list[int]:
+        """The passes that lie wholly within the first `length` tokens."""
+        ends = list(accumulate(context))
+        return context[: bisect_right(ends, length)]
+
+    def size_bytes(self, context: list[int]) -> int:
+        return 8 * len(context)
+
+    def prefill(
+        self, context: list[int], token_ids: Sequence[int], *, every_position: bool = False
+    ) -> torch.Tensor:
+        """The whole prompt is one pass; with every position, each gives the same row."""
+        row = self._pass(context, len(token_ids))
+        return row.repeat(len(token_ids) if every_position else 1, 1)
 
     def decode(self, contexts: Sequence[list[int]], token_ids: Sequence[int]) -> torch.Tensor:
-        return torch.stack([self._pass(context) for context in contexts])
+        return torch.stack([self._pass(context, 1) for context in contexts])
 
-    def _pass(self, context: list[int]) -> torch.Tensor:
+    def _pass(self, context: list[int], tokens: int) -> torch.Tensor:
         if self._gate is not None:
             self._gate.acquire()
         self.passes += 1
         row = self._script(len(context))
-        context.append(0)
+        context.append(tokens)
         if isinstance(row, Exception):
             raise row
         return row
@@ -145,10 +163,14 @@ def says(text: str, vocabulary: Vocabulary, tokenizer: Any) -> Callable[[int], t
 
 
 def scripted_engine(
-    script: Callable[[int], Row] | str, *, gate: threading.Semaphore | None = None
+    script: Callable[[int], Row] | str,
+    *,
+    gate: threading.Semaphore | None = None,
+    chat_template: str | None = None,
 ) -> ModelEngine:
     """An engine whose model follows a script; a string is what it says."""
     tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = chat_template
     config = Qwen2Config(eos_token_id=tokenizer.eos_token_id)
     vocabulary = vocabulary_of(tokenizer, config, rows=len(tokenizer) + PADDING_ROWS)
     follow = says(script, vocabulary, tokenizer) if isinstance(script, str) else script

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,8 +38,7 @@ FORBIDDEN = {
 
 # Everything that may touch transformers, and what each takes from it.
 TRANSFORMERS = {
-    "inference/engine/loading.py": {"AutoModelForCausalLM", "AutoTokenizer"},
-    "inference/engine/decoder.py": {"DynamicCache"},
+    "inference/engine/loading.py": {"AutoModelForCausalLM", "AutoTokenizer", "DynamicCache"},
     "inference/weights/conversion.py": {"AutoConfig", "AutoModelForCausalLM", "AutoTokenizer"},
 }
 
@@ -118,3 +120,16 @@ def test_an_import_is_seen_however_it_is_written(source):
 
 def test_a_name_that_only_begins_alike_is_another_name():
     assert not below("torchvision.ops", {"torch"})
+
+
+def test_a_command_that_does_not_serve_loads_neither_torch_nor_a_model():
+    source = """
+import django, sys
+django.setup()
+from django.urls import get_resolver
+get_resolver().url_patterns
+sys.exit("torch" in sys.modules or "transformers" in sys.modules or "traceapp.asgi" in sys.modules)
+"""
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "traceapp.settings"}
+    ended = subprocess.run([sys.executable, "-c", source], cwd=ROOT, env=environment)
+    assert ended.returncode == 0

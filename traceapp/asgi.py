@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 
+from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "traceapp.settings")
@@ -22,6 +23,8 @@ from inference import runtime  # noqa: E402
 from inference.model import start_runtime  # noqa: E402
 from inference.weights.errors import WeightsError  # noqa: E402
 from traceapp.body_limits import refuse_large_bodies  # noqa: E402
+from traceapp.routing import socket_application  # noqa: E402
+from traceapp.socket_limits import bound_sockets  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +40,7 @@ def _stop_without_model(error: Exception) -> None:
 
 
 refuse_large_bodies()
+bound_sockets()
 try:
     runtime.install(
         start_runtime(
@@ -51,4 +55,4 @@ except WeightsError as error:
     logger.critical("no model: %s", error)
     sys.exit(EXIT_WITHOUT_MODEL)
 
-application = http_application
+application = ProtocolTypeRouter({"http": http_application, "websocket": socket_application})

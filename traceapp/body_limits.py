@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote
 
 from daphne import http_protocol
 from twisted.internet import reactor as _reactor
 
 from inference.errors import PayloadTooLarge
+from traceapp.api.dialects import error_body
 
 reactor: Any = _reactor  # chosen at run time, so its module does not say what it is
 
@@ -28,8 +30,8 @@ DRAIN_SECONDS = 5.0
 
 
 def limit_for(path: str) -> int:
-    """The largest body that this path takes, in bytes."""
-    return LIMITS.get(path, DEFAULT_LIMIT)
+    """The largest body that this path takes, in bytes; the path may be percent-encoded."""
+    return LIMITS.get(unquote(path), DEFAULT_LIMIT)
 
 
 def too_large(limit: int) -> PayloadTooLarge:
@@ -47,11 +49,12 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]
 
     refused = False
     received = 0
+    asked = ""  # the path
     limit = DEFAULT_LIMIT
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
-        path = self.channel._path.split(b"?", 1)[0].decode("latin-1")
-        self.limit = limit_for(path)
+        self.asked = self.channel._path.split(b"?", 1)[0].decode("latin-1")
+        self.limit = limit_for(self.asked)
         super().gotLength(None if length is None else min(length, self.limit))
         if length is not None and length > self.limit:
             _refuse(self)
@@ -73,7 +76,7 @@ def _refuse(request: BoundedRequest) -> None:
         return
     request.refused = True
     error = too_large(request.limit)
-    body = json.dumps({"error": {"code": error.code, "message": error.message}}).encode()
+    body = json.dumps(error_body(error, path=unquote(request.asked), status=413)).encode()
     # Else Twisted would follow the answer with "100 Continue".
     request.requestHeaders.removeHeader(b"expect")
     transport = request.channel.transport

@@ -87,6 +87,14 @@ class Environment(BaseSettings):
             return tuple(word.strip() for word in value.split(",") if word.strip())
         return value
 
+    @classmethod
+    def variable(cls, name: str) -> str:
+        """The environment variable of a field; pydantic's errors already name some by it."""
+        field = cls.model_fields.get(name)
+        if field is None:
+            return name
+        return str(field.validation_alias or f"TRACEAPP_{name.upper()}")
+
     @property
     def weights_dir(self) -> Path:
         return self.weights_dir_override or self.data_dir / "weights"

@@ -81,11 +81,10 @@ class TraceForm:
     def faults(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if field.error)
 
-    def to_request(self) -> TraceRequest:
+    def to_request(self, limits: Limits) -> TraceRequest:
         """The trace that is asked for. Raises pydantic's ValidationError."""
-        return TraceBody.model_validate(
-            {field.name: field.value() for field in self.fields}
-        ).to_request()
+        values = {field.name: field.value() for field in self.fields}
+        return TraceBody.model_validate(values).to_request(limits)
 
     def refused(self, error: ValidationError) -> TraceForm:
         """The form with a sentence at every field that TraceBody did not take."""

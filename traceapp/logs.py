@@ -10,6 +10,10 @@ from types import TracebackType
 class DiscreetFormatter(logging.Formatter):
     """Tracebacks without the exceptions' messages, which may quote a prompt or a completion."""
 
+    def format(self, record: logging.LogRecord) -> str:
+        record.exc_text = None  # what another formatter kept there has the message in it
+        return super().format(record)
+
     def formatException(  # noqa: N802 - logging's name
         self,
         ei: tuple[type[BaseException], BaseException, TracebackType | None]

@@ -65,14 +65,15 @@ async def home(request: HttpRequest) -> HttpResponse:
     example = BY_SLUG.get(request.POST.get("example", ""))
     form = TraceForm.of(example.typed if example else request.POST.dict(), limits)
     try:
-        asked = form.to_request()
+        asked = form.to_request(limits)
         serving = runtime.current()
         await rates.take_turn(request, limits)
         trace = await run_trace(asked, runtime=serving, limits=limits, arrived_at=arrived_at)
     except ValidationError as error:
         return _home(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
     except TraceError as error:
-        return _home(form.at_fault(error.param, error.message), problem=_problem(error))
+        form = form.at_fault(error.param, error.message)
+        return _home(form, problem=_problem(error, said_at_field=bool(form.faults)))
     return _home(form, drawn=drawn_trace(trace))
 
 
@@ -94,9 +95,9 @@ def _home(
     return response
 
 
-def _problem(error: TraceError) -> Problem:
+def _problem(error: TraceError, *, said_at_field: bool) -> Problem:
     return Problem(
         status=STATUS[type(error)],
-        message="" if error.param else error.message,
+        message="" if said_at_field else error.message,
         retry_after_seconds=error.retry_after_seconds if isinstance(error, TryLater) else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from functools import cache
 
@@ -18,19 +19,29 @@ from inference.limits import Limits
 
 async def take_turn(request: HttpRequest, limits: Limits) -> None:
     """Count this request against its client. Raises RateLimited past the rate in force."""
+    await take_turn_as(client_of(request), limits)
+
+
+async def take_turn_as(client: str, limits: Limits) -> None:
+    """Count one more request of that client. Raises RateLimited past the rate in force."""
     if limits.rate_per_minute == 0:
         return
-    await asyncio.to_thread(_hit, client_of(request), limits.rate_per_minute)
+    await asyncio.to_thread(_hit, client, limits.rate_per_minute)
 
 
 def client_of(request: HttpRequest) -> str:
+    """Whom a request is counted against."""
+    return client_at(request.META.get("REMOTE_ADDR"), request.headers.get("X-Forwarded-For", ""))
+
+
+def client_at(peer: str | None, forwarded: str) -> str:
     """The caller's address: the peer's, or what the outermost trusted proxy says it was.
 
     With n proxies in front, the last n entries of X-Forwarded-For are theirs to write; what
     stands before them a caller may have made up.
     """
-    peer: str = request.META.get("REMOTE_ADDR") or "unknown"
-    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",")]
+    peer = peer or "unknown"
+    hops = [hop.strip() for hop in forwarded.split(",")]
     proxies = settings.TRACEAPP.proxies
     if proxies == 0 or len(hops) < proxies or not hops[-proxies]:
         return peer
@@ -44,7 +55,7 @@ def _hit(client: str, per_minute: int) -> None:
         wait = limiter.get_window_stats(rate, client).reset_time - time.time()
         raise RateLimited(
             f"more than {per_minute} requests in a minute; wait a moment",
-            retry_after_seconds=max(1, round(wait)),
+            retry_after_seconds=max(1, math.ceil(wait)),
         )
 
 

@@ -9,6 +9,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import ValidationError
 
+from inference.generate_config import GenerateConfig
 from traceapp.env import Environment
 from traceapp.secret_key import kept_secret_key
 
@@ -20,8 +21,11 @@ try:
     TRACEAPP = Environment()
 except ValidationError as error:
     raise ImproperlyConfigured(
-        "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        "; ".join(f"{Environment.variable(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
     ) from None
+
+# What requests of the OpenAI endpoints get for the fields that they leave out.
+GENERATE_CONFIG = GenerateConfig()
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
@@ -114,6 +118,8 @@ USE_TZ = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 X_FRAME_OPTIONS = "DENY"
+if TRACEAPP.proxies:  # else a visitor could write this header
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LOGGING = {
     "version": 1,
@@ -127,6 +133,12 @@ LOGGING = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # Each refusal by status would be a line; what fails is logged where it fails.
-    "loggers": {"django.request": {"level": "CRITICAL"}},
+    "loggers": {
+        # Without Django's own handlers, which would write tracebacks with their messages.
+        "django": {"level": "INFO"},
+        # Each refusal by status would be a line; what fails is logged where it fails.
+        "django.request": {"level": "CRITICAL"},
+        # A wrong Host header is the sender's affair: a 400, and no traceback of ours.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+    },
 }

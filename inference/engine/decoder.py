@@ -8,7 +8,7 @@ one may stand in its place behind the same protocol.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -34,6 +34,10 @@ class Decoder(Protocol):
         """A new cache of `capacity` that begins with the first `length` tokens of another."""
         ...
 
+    def size_bytes(self, context: Any) -> int:
+        """What the context takes of the memory."""
+        ...
+
     def prefill(
         self, context: Any, token_ids: Sequence[int], *, every_position: bool = False
     ) -> Tensor:
@@ -57,21 +61,25 @@ class TransformersDecoder:
 
     max_batch = 1
 
-    def __init__(self, model: Any, *, context_length: int) -> None:
+    def __init__(self, model: Any, new_cache: Callable[[], Any], *, context_length: int) -> None:
         self._model = model
+        self._new_cache = new_cache
         self.rows: int = model.get_output_embeddings().weight.shape[0]
         self.context_length = context_length
 
     def new_context(self, capacity: int) -> Any:
-        from transformers import DynamicCache
-
-        return DynamicCache(config=self._model.config)
+        return self._new_cache()
 
     def fork(self, context: Any, length: int, capacity: int) -> Any:
         copy_of = copy.deepcopy(context)
         if surplus := copy_of.get_seq_length() - length:
             copy_of.crop(-surplus)  # a negative number of tokens to drop
         return copy_of
+
+    def size_bytes(self, context: Any) -> int:
+        tensors = [tensor for layer in context.layers for tensor in (layer.keys, layer.values)]
+        # A cropped tensor is a view: what it keeps is all that it was cropped from.
+        return sum(t.untyped_storage().nbytes() for t in tensors if t is not None)
 
     @torch.inference_mode()
     def prefill(

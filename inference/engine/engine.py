@@ -8,20 +8,18 @@ sequences may alternate in any order; none changes what another gives.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from torch import Tensor
 
 from inference.engine.decoder import Decoder
-from inference.engine.generation import Generation
-from inference.engine.types import GenerationRequest, Step
+from inference.engine.generation import Choice, Generation
+from inference.engine.prefix_cache import PrefixCache
+from inference.engine.prompt import Prompt
+from inference.engine.token_index import TokenIndex
+from inference.engine.types import Event, GenerationRequest
 from inference.engine.vocabulary import Vocabulary
-
-# A longer prompt is read in parts, so that a caller who leaves frees the model between them.
-PREFILL_TOKENS = 512
-
-T = TypeVar("T")
 
 
 class Tokenizer(Protocol):
@@ -32,6 +30,7 @@ class Engine(Protocol):
     """What the runtime asks of a model. Only `encode` may be called from another thread."""
 
     vocabulary: Vocabulary
+    token_index: TokenIndex
     max_batch: int
 
     def encode(self, text: str) -> list[int]:
@@ -44,9 +43,17 @@ class Engine(Protocol):
         """Take each generation one turn further; what one raises is its own outcome."""
         ...
 
+    def release(self, generation: Generation) -> None:
+        """The generation has ended or was given up; its owner's next may continue from it."""
+        ...
 
-# A step; None while a prompt is read; or what went wrong with this generation alone.
-Outcome = Step | Exception | None
+    def forget(self, owner: str) -> None:
+        """Keep nothing more for this owner."""
+        ...
+
+
+# What a turn gave of one generation, perhaps nothing yet; or what went wrong with it alone.
+Outcome = list[Event] | Exception
 
 
 class ModelEngine:
@@ -54,9 +61,11 @@ class ModelEngine:
 
     def __init__(self, decoder: Decoder, *, vocabulary: Vocabulary, tokenizer: Tokenizer) -> None:
         self.vocabulary = vocabulary
+        self.token_index = TokenIndex(vocabulary.tokens)
         self.max_batch = decoder.max_batch
         self._decoder = decoder
         self._tokenizer = tokenizer
+        self._prefixes = PrefixCache(decoder)
         # Fast tokenizers raise "Already borrowed" when two threads call one.
         self._tokenizer_lock = threading.Lock()
 
@@ -65,43 +74,105 @@ class ModelEngine:
             return self._tokenizer.encode(text)
 
     def open(self, request: GenerationRequest) -> Generation:
-        context = self._decoder.new_context(len(request.prompt_ids) + request.max_tokens)
-        return Generation(request, self.vocabulary, context)
+        capacity = _capacity(request)
+        if (found := self._prefixes.find(request)) is None:
+            prompt = Prompt(request, self._decoder.new_context(capacity))
+        else:
+            context = self._decoder.fork(found.context, found.length, capacity)
+            prompt = Prompt(request, context, already_read=found.length, rows=found.rows)
+        return Generation(request, self.vocabulary, prompt)
+
+    def release(self, generation: Generation) -> None:
+        self._prefixes.keep(generation)
+
+    def forget(self, owner: str) -> None:
+        self._prefixes.forget(owner)
 
     def turn(self, generations: Sequence[Generation]) -> list[Outcome]:
         for generation in generations:
-            generation.begin_turn()
-        outcomes: dict[int, Outcome] = {}
-        decoding = [g for g in generations if not g.unread]
-        for generation, row in zip(decoding, self._decode(decoding), strict=True):
-            outcomes[id(generation)] = _attempt(generation.advance, row)
-        for generation in generations:
-            if id(generation) not in outcomes:
-                outcomes[id(generation)] = _attempt(self._read_prompt, generation)
-        return [outcomes[id(generation)] for generation in generations]
+            for choice in generation.live:
+                choice.begin_turn()
+        reading = [not generation.has_begun for generation in generations]
+        choices = [
+            choice
+            for generation, is_reading in zip(generations, reading, strict=True)
+            if not is_reading
+            for choice in generation.live
+        ]
+        rows = iter(self._decode(choices))
+        return [
+            _attempt(self._read_prompt if is_reading else _advance, generation, rows)
+            for generation, is_reading in zip(generations, reading, strict=True)
+        ]
 
-    def _decode(self, generations: list[Generation]) -> Sequence[Tensor | Exception]:
-        """The logits after each last token; where the joint pass fails, each is tried alone."""
-        contexts = [generation.context for generation in generations]
-        last_ids = [generation.last_id for generation in generations]
+    def _decode(self, choices: list[Choice]) -> list[Tensor | Exception]:
+        """The logits after each last token, in as few passes as the decoder takes."""
+        size = self._decoder.max_batch
+        return [
+            row
+            for start in range(0, len(choices), size)
+            for row in self._decode_together(choices[start : start + size])
+        ]
+
+    def _decode_together(self, choices: list[Choice]) -> list[Tensor | Exception]:
+        """One pass; where it fails, each is tried alone, so that one failure is one's own."""
+        contexts = [choice.context for choice in choices]
+        last_ids = [choice.last_id for choice in choices]
         try:
-            return list(self._decoder.decode(contexts, last_ids)) if generations else []
+            return list(self._decoder.decode(contexts, last_ids))
         except Exception as error:
-            if len(generations) == 1:
+            if len(choices) == 1:
                 return [error]
-            return [row for generation in generations for row in self._decode([generation])]
+            return [row for choice in choices for row in self._decode_together([choice])]
 
-    def _read_prompt(self, generation: Generation) -> Step | None:
-        part = generation.unread[:PREFILL_TOKENS]
-        logits = self._decoder.prefill(generation.context, part)
-        generation.unread = generation.unread[PREFILL_TOKENS:]
-        return None if generation.unread else generation.advance(logits)
+    def _read_prompt(
+        self, generation: Generation, _rows: Iterator[Tensor | Exception]
+    ) -> list[Event]:
+        prompt = generation.prompt
+        if not prompt.is_read:  # a kept prefix can hold all of it
+            part, every_position = prompt.next_part()
+            rows = self._decoder.prefill(prompt.context, part, every_position=every_position)
+            prompt.take(part, rows, listable=len(self.vocabulary.tokens))
+        if not prompt.is_read:
+            return []
+        self._share_context(generation)
+        events: list[Event] = []
+        if (scores := prompt.scores()) is not None:
+            events.append(scores)
+        for row in prompt.rows:
+            events += [choice.advance(row) for choice in generation.live]
+        return events
+
+    def _share_context(self, generation: Generation) -> None:
+        """Every choice but the first continues in a copy of what the prompt left."""
+        request, context = generation.request, generation.prompt.context
+        length = len(request.prompt_ids) + len(request.forced_ids)
+        for choice in generation.choices[1:]:
+            choice.context = self._decoder.fork(context, length, _capacity(request))
+        generation.choices[0].context = context
 
 
-def _attempt(act: Callable[[T], Step | None], value: T | Exception) -> Outcome:
-    if isinstance(value, Exception):
-        return value
+def _capacity(request: GenerationRequest) -> int:
+    return len(request.prompt_ids) + request.max_tokens
+
+
+def _advance(generation: Generation, rows: Iterator[Tensor | Exception]) -> list[Event]:
+    # Taken before any is used: the next generation's rows follow these.
+    own = [(choice, next(rows)) for choice in generation.live]
+    events: list[Event] = []
+    for choice, row in own:
+        if isinstance(row, Exception):
+            raise row
+        events.append(choice.advance(row))
+    return events
+
+
+def _attempt(
+    act: Callable[[Generation, Iterator[Tensor | Exception]], list[Event]],
+    generation: Generation,
+    rows: Iterator[Tensor | Exception],
+) -> Outcome:
     try:
-        return act(value)
+        return act(generation, rows)
     except Exception as error:
         return error

@@ -1,8 +1,7 @@
 """
-One sequence being continued: what is read, what is drawn, when it ends.
+One request being run: its prompt, then its choices, step by step.
 
-Knows nothing of the model: it takes a row of logits at a time and gives a `Step`. Whoever drives
-it reads `unread` (prompt tokens to prefill) and `last_id` (the drawn token to decode next).
+Knows nothing of the model: a choice takes a row of logits at a time and gives a `Step`.
 """
 
 from __future__ import annotations
@@ -12,23 +11,51 @@ from typing import Any
 
 from torch import Tensor
 
-from inference.engine.sampling import sample, uniform_source
+from inference.engine.processing import Processing
+from inference.engine.prompt import Prompt
+from inference.engine.sampling import given, sample, uniform_source
 from inference.engine.statistics import RowStatistics
 from inference.engine.types import FinishReason, GenerationRequest, Step
 from inference.engine.vocabulary import Vocabulary
 
 
 class Generation:
-    """The state of one sequence."""
+    """A prompt that is read once, and the choices that go on from it."""
 
-    def __init__(self, request: GenerationRequest, vocabulary: Vocabulary, context: Any) -> None:
-        self.context = context
-        self.unread = request.prompt_ids  # prompt tokens that the model has not read yet
-        self.last_id = -1  # the token drawn last; of no meaning before the first step
+    def __init__(self, request: GenerationRequest, vocabulary: Vocabulary, prompt: Prompt) -> None:
+        self.request = request
+        self.prompt = prompt
+        self.choices = [Choice(i, request, vocabulary) for i in range(request.num_choices)]
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the prompt is read and the choices have a context of their own."""
+        return self.choices[0].context is not None
+
+    @property
+    def has_ended(self) -> bool:
+        return self.has_begun and not self.live
+
+    @property
+    def live(self) -> list[Choice]:
+        """The choices that have not come to their end."""
+        return [choice for choice in self.choices if not choice.has_ended]
+
+
+class Choice:
+    """One completion in the making."""
+
+    def __init__(self, index: int, request: GenerationRequest, vocabulary: Vocabulary) -> None:
+        self.context: Any = None  # set once the prompt is read
+        self.last_id = -1  # the token drawn last: the one to read next
+        self.has_ended = request.max_tokens == 0
+        self.rows: list[Tensor] = []  # (V,) each: the logits taken, where the request has an owner
+        self.token_ids: list[int] = []
+        self._index = index
         self._request = request
         self._vocabulary = vocabulary
-        self._uniform = uniform_source(request.sampling.seed)
-        self._drawn = 0
+        self._processing = Processing(request, vocabulary.eos_ids)
+        self._uniform = uniform_source(request.sampling.seed, index)
         self._started_at: float | None = None
 
     def begin_turn(self) -> None:
@@ -37,33 +64,45 @@ class Generation:
             self._started_at = time.monotonic()
 
     def advance(self, logits: Tensor) -> Step:
-        """Draw the next token from the logits that follow what was read, (V,) float32.
+        """Take the next token from the logits that follow what was read, (V,) float32.
 
         Raises InferenceFailed where the logits are not finite.
         """
-        listable = len(self._vocabulary.tokens)
+        request, listable = self._request, len(self._vocabulary.tokens)
+        index = len(self.token_ids)
         statistics = RowStatistics(logits, listable=listable)
-        draw = sample(logits[:listable], self._request.sampling, self._uniform)
+        forced = index < len(request.forced_ids)
+        processed = self._processing.process(logits[:listable])
+        if forced:
+            draw = given(processed, request.sampling, request.forced_ids[index])
+        else:
+            draw = sample(processed, request.sampling, self._uniform)
+        score = statistics.score(draw.token_id, num_candidates=request.num_candidates)
+        self._processing.accept(draw.token_id)
         self.last_id = draw.token_id
-        self._drawn += 1
-        started_at, self._started_at = self._started_at, None
+        self.token_ids.append(draw.token_id)
+        if request.owner is not None:
+            self.rows.append(logits)
+        finish_reason = self._finish_reason(draw.token_id)
+        self.has_ended = finish_reason is not None
         now = time.monotonic()
+        started_at, self._started_at = self._started_at, None
         return Step(
-            index=self._drawn - 1,
-            token_id=draw.token_id,
-            logprob=statistics.logprob(draw.token_id),
-            rank=statistics.rank(draw.token_id),
-            candidates=statistics.candidates(self._request.num_candidates),
-            entropy=statistics.entropy,
+            choice=self._index,
+            index=index,
+            score=score,
             draw=draw,
+            forced=forced,
+            tail=statistics.tail() if request.with_tail else None,
             started_at=now if started_at is None else started_at,
             finished_at=now,
-            finish_reason=self._finish_reason(draw.token_id),
+            finish_reason=finish_reason,
         )
 
     def _finish_reason(self, token_id: int) -> FinishReason | None:
-        if token_id in self._vocabulary.eos_ids:
+        ends = self._vocabulary.eos_ids if not self._request.ignore_eos else frozenset()
+        if token_id in ends or token_id in self._request.stop_ids:
             return FinishReason.EOS
-        if self._drawn == self._request.max_tokens:
+        if len(self.token_ids) == self._request.max_tokens:
             return FinishReason.LENGTH
         return None

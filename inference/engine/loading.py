@@ -14,7 +14,7 @@ import torch
 
 from inference.engine.decoder import TransformersDecoder
 from inference.engine.engine import ModelEngine
-from inference.engine.vocabulary import Vocabulary, byte_level_alphabet
+from inference.engine.vocabulary import TokenizerSource, Vocabulary, byte_level_alphabet
 
 
 class UnsupportedTokenizer(ValueError):
@@ -39,7 +39,11 @@ def load_engine(folder: Path, *, context_length: int, threads: int) -> ModelEngi
 
 def engine_of(model: Any, tokenizer: Any, *, context_length: int) -> ModelEngine:
     """An engine over a transformers causal model and its fast tokenizer."""
-    decoder = TransformersDecoder(model, context_length=context_length)
+    from transformers import DynamicCache
+
+    decoder = TransformersDecoder(
+        model, lambda: DynamicCache(config=model.config), context_length=context_length
+    )
     return ModelEngine(
         decoder,
         vocabulary=vocabulary_of(tokenizer, model.generation_config, rows=decoder.rows),
@@ -67,6 +71,24 @@ def vocabulary_of(tokenizer: Any, generation_config: Any, *, rows: int) -> Vocab
         special_ids=frozenset(i for i, token in added.items() if token.special),
         eos_ids=_eos_ids(tokenizer, generation_config),
         rows=rows,
+        source=_source(tokenizer),
+    )
+
+
+def _source(tokenizer: Any) -> TokenizerSource | None:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return None
+    template = tokenizer.chat_template
+    return TokenizerSource(
+        json=backend.to_str(),
+        # A few models carry several templates by name; none that is approved does.
+        chat_template=template if isinstance(template, str) else None,
+        special_tokens={
+            name: token
+            for name, token in tokenizer.special_tokens_map.items()
+            if isinstance(token, str)
+        },
     )
 
 

@@ -2,10 +2,10 @@
 From logits to a token. The maths of drawing is in this file and nowhere else.
 
 Every function takes one row of logits, shape (V,), V the rows of the model's head, float32.
-The settings apply in one order: temperature, then top-p. Both only cut or reshape the ranked
-list, so the kept tokens are always a beginning of it. transformers' `TemperatureLogitsWarper`
-and `TopPLogitsWarper` are the reference; mlx-lm, for one, filters before it scales, so the
-same settings can differ there.
+The settings apply in one order, that of transformers' warpers: temperature, top-k, top-p, min-p,
+each on what the one before left. All of them keep a beginning of the ranked list, so the kept
+tokens are a number: how long a beginning. mlx-lm, for one, filters before it scales, so the same
+settings can differ there.
 
 The draw is by inverse CDF: the kept tokens lie on an axis from 0 to 1, most probable first,
 each as wide as its probability, and a uniform number says whose interval it hits. (Tokens past
@@ -14,23 +14,33 @@ the first 1,024 ranks lie in id order when nothing is cut, which spares a full s
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from inference.engine.types import Draw, SamplingParams
+from inference.errors import InferenceFailed
 
 # Enough to hold the nucleus of nearly every step; one partial sort finds it.
 HEAD = 1024
 
 
-def uniform_source(seed: int | None) -> np.random.Generator:
-    """A request's own source of uniform numbers; None seeds it from fresh entropy.
+class Uniform(Protocol):
+    """A source of numbers that are uniform in [0, 1)."""
+
+    def random(self) -> float: ...
+
+
+def uniform_source(seed: int | None, choice: int = 0) -> np.random.Generator:
+    """A choice's own source of uniform numbers; None seeds it from fresh entropy.
 
     PCG64's stream for a seed is fixed by numpy's compatibility policy, and takes all 63 bits
     of the seed, where torch's CPU generator reads only 32 of them.
     """
-    return np.random.Generator(np.random.PCG64(seed))
+    sequence = np.random.SeedSequence(seed, spawn_key=(choice,))
+    return np.random.Generator(np.random.PCG64(sequence))
 
 
 def most_probable(logits: Tensor, count: int) -> Tensor:
@@ -42,40 +52,83 @@ def most_probable(logits: Tensor, count: int) -> Tensor:
     return ids[logits[ids].argsort(descending=True, stable=True)][:count]
 
 
-def sample(logits: Tensor, params: SamplingParams, uniform: np.random.Generator) -> Draw:
-    """Draw one token. A logit of -inf is never drawn; at least one must be finite."""
+def sample(logits: Tensor, params: SamplingParams, uniform: Uniform) -> Draw:
+    """Draw one token. A logit of -inf is never drawn.
+
+    Raises InferenceFailed where every logit is -inf: a mask left nothing.
+    """
+    if logits.max().isneginf():
+        raise InferenceFailed("the settings leave no token that could be drawn")
     if params.temperature == 0:
-        return _greedy(logits)
-    # float64 and the largest at 0, so that a temperature near 0 gives 0 and not NaN.
-    scaled = (logits.double() - logits.max().double()) / params.temperature  # (V,), at most 0
-    weights = scaled.exp()  # (V,)
-    head = most_probable(logits, HEAD)
-    cumulative = weights[head].cumsum(-1)  # (HEAD,)
+        token_id = int(most_probable(logits, 1)[0])
+        return Draw(token_id=token_id, u=None, lower=0.0, upper=1.0, probability=1.0, kept=1)
+    weights = _weights(logits, params.temperature)
+    if not _cuts(params):
+        return _draw_from_all(weights, most_probable(logits, HEAD), uniform.random())
+    ranked = _kept_ids(logits, weights, params)
+    cumulative = weights[ranked].cumsum(-1)
+    return _at(uniform.random(), ranked, cumulative / cumulative[-1], kept=ranked.numel())
+
+
+def given(logits: Tensor, params: SamplingParams, token_id: int) -> Draw:
+    """The draw of a token that was given: how probable and among how many, but no number."""
+    if params.temperature == 0:
+        ids = most_probable(logits, 1)
+        weights = (logits == logits.max()).double()
+    else:
+        weights = _weights(logits, params.temperature)
+        ids = _kept_ids(logits, weights, params) if _cuts(params) else (weights > 0).nonzero()[:, 0]
+    share = float(weights[token_id] / weights[ids].sum()) if (ids == token_id).any() else 0.0
+    return Draw(
+        token_id=token_id, u=None, lower=0.0, upper=share, probability=share, kept=ids.numel()
+    )
+
+
+def _weights(logits: Tensor, temperature: float) -> Tensor:
+    """exp(logit / temperature), the largest being 1; (V,) float64.
+
+    In float64 and with the largest logit at 0, a temperature near 0 gives 0 and not NaN.
+    """
+    exact = logits.double()
+    return ((exact - exact.max()) / temperature).exp()
+
+
+def _cuts(params: SamplingParams) -> bool:
+    return params.top_k > 0 or params.top_p < 1 or params.min_p > 0
+
+
+def _kept_ids(logits: Tensor, weights: Tensor, params: SamplingParams) -> Tensor:
+    """The ids that the cuts keep, most probable first."""
+    total = float(weights.sum())
+    ranked = most_probable(logits, max(HEAD, params.top_k))
+    kept = _kept(weights[ranked], total, params)
+    if kept == ranked.numel() < weights.numel():  # the cut may lie past the head: sort all
+        ranked = most_probable(logits, weights.numel())
+        kept = _kept(weights[ranked], total, params)
+    return ranked[:kept]
+
+
+def _kept(ranked_weights: Tensor, total: float, params: SamplingParams) -> int:
+    """How many of the first tokens the cuts keep, at least one; all if the cut is not among them.
+
+    `total` is the mass of the whole row. Top-p keeps the fewest tokens that reach it, the
+    crossing one included.
+    """
+    kept = int((ranked_weights > 0).sum())
+    cumulative = ranked_weights.cumsum(-1)
+    if params.top_k:
+        kept = min(kept, params.top_k)
+        total = float(cumulative[kept - 1])
     if params.top_p < 1:
-        return _draw_from_nucleus(weights, head, cumulative, params.top_p, uniform.random())
-    return _draw_from_all(weights, head, cumulative, uniform.random())
+        kept = min(kept, int(torch.searchsorted(cumulative[:kept], params.top_p * total)) + 1)
+    if params.min_p:
+        least = params.min_p * ranked_weights[0]
+        kept = min(kept, int((ranked_weights[:kept] >= least).sum()))
+    return kept
 
 
-def _greedy(logits: Tensor) -> Draw:
-    token_id = int(most_probable(logits, 1)[0])
-    return Draw(token_id=token_id, u=None, lower=0.0, upper=1.0, probability=1.0, kept=1)
-
-
-def _draw_from_nucleus(
-    weights: Tensor, head: Tensor, cumulative: Tensor, top_p: float, u: float
-) -> Draw:
-    """Draw from the fewest tokens whose probabilities reach top_p, the crossing one included."""
-    mass = top_p * weights.sum()
-    if cumulative[-1] < mass:  # a flat row: the nucleus is longer than the head
-        head = weights.argsort(descending=True, stable=True)
-        cumulative = weights[head].cumsum(-1)
-    # Sums in two orders can differ in the last bit, hence the bound.
-    kept = min(int(torch.searchsorted(cumulative, mass)) + 1, cumulative.numel())
-    ends = cumulative[:kept] / cumulative[kept - 1]
-    return _at(u, head, ends, kept=kept)
-
-
-def _draw_from_all(weights: Tensor, head: Tensor, cumulative: Tensor, u: float) -> Draw:
+def _draw_from_all(weights: Tensor, head: Tensor, u: float) -> Draw:
+    cumulative = weights[head].cumsum(-1)
     rest = weights.index_fill(0, head, 0.0)
     head_mass = float(cumulative[-1])
     total = head_mass + float(rest.sum())

@@ -9,8 +9,17 @@ decoder and no token is ever guessed at. Any other kind of tokenizer is refused 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenizerSource:
+    """A tokenizer as text, for whoever builds another of it than the engine's own."""
+
+    json: str  # as the tokenizers library writes one
+    chat_template: str | None  # Jinja
+    special_tokens: Mapping[str, str]  # by the names of templates: bos_token, eos_token, ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,8 @@ class Vocabulary:
     special_ids: frozenset[int]  # control tokens: part of no text
     eos_ids: frozenset[int]  # those that end a completion
     rows: int  # of the model's head; at least len(tokens)
+
+    source: TokenizerSource | None = None  # what the tokens were read from
 
     def text(self, token_id: int) -> str:
         """The token decoded alone; U+FFFD where it is only part of a character."""

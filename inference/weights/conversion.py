@@ -101,8 +101,8 @@ def _convert(gguf: Path, folder: Path, header: GgufHeader) -> None:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-    # transformers reads whatever lies beside the file as well (a chat template, an older
-    # tokenizer), so it is shown the file alone.
+    # transformers also reads a tokenizer that lies beside the file, be it that model's or not,
+    # so it is shown the file alone.
     with partial_folder(folder.parent) as alone:
         (alone / gguf.name).symlink_to(gguf.absolute())
         try:

@@ -7,30 +7,12 @@ import pytest
 import torch
 from transformers import TemperatureLogitsWarper, TopPLogitsWarper
 
-from inference.engine.engine import Engine
 from inference.engine.sampling import sample
-from inference.engine.types import GenerationRequest, SamplingParams, Step
+from inference.engine.types import SamplingParams
+from tests.engine.running import Always, run
 from tests.fakes import tiny_engine, tiny_model, tiny_tokenizer
 
 PROMPTS = ["The moon is", "x", "\n\n", "नमस्ते", "a" * 300]
-
-
-def run(engine: Engine, prompt: str, *, max_tokens: int = 12, **sampling) -> list[Step]:
-    request = GenerationRequest(
-        prompt_ids=tuple(engine.encode(prompt)),
-        max_tokens=max_tokens,
-        num_candidates=5,
-        sampling=SamplingParams(**{"temperature": 0.0} | sampling),
-    )
-    generation = engine.open(request)
-    steps: list[Step] = []
-    while not steps or steps[-1].finish_reason is None:
-        (outcome,) = engine.turn([generation])
-        if isinstance(outcome, Exception):
-            raise outcome
-        if outcome is not None:
-            steps.append(outcome)
-    return steps
 
 
 @pytest.mark.parametrize("family", ["llama", "qwen2"])
@@ -114,13 +96,3 @@ def test_a_text_that_one_seed_drew_is_drawn_again(engine):
 def test_the_limits_of_the_settings_choose_what_greedy_chooses(engine, given):
     greedy = [step.token_id for step in run(engine, "The moon is")]
     assert [step.token_id for step in run(engine, "The moon is", seed=3, **given)] == greedy
-
-
-class Always:
-    """A source of uniform numbers that gives the same one each time."""
-
-    def __init__(self, u: float) -> None:
-        self._u = u
-
-    def random(self) -> float:
-        return self._u

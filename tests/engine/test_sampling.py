@@ -9,7 +9,7 @@ import torch
 from inference.engine.sampling import HEAD, most_probable, sample, uniform_source
 from inference.engine.types import SamplingParams
 from inference.errors import InvalidRequest
-from tests.engine.test_oracle import Always
+from tests.engine.running import Always
 
 LOGITS = torch.tensor([0.05, 0.5, 0.15, 0.3]).log()  # ids by rank: 1, 3, 2, 0
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Swagger
 
-from traceapp.api import errors, models, traces
+from traceapp.api import chat, completions, errors, models, traces
 from traceapp.api.strict_json import StrictParser, StrictRenderer
 
 api = NinjaAPI(
@@ -13,9 +13,13 @@ api = NinjaAPI(
     description="How a language model picks its next token: the probabilities it gave, truthfully.",
     openapi_url="/v1/openapi.json",
     docs_url="/v1/docs",
+    # Swagger would otherwise show the document to a validator on another host.
+    docs=Swagger(settings={"validatorUrl": None}),
     parser=StrictParser(),
     renderer=StrictRenderer(),
 )
 errors.register(api)
 api.add_router("", models.router)
 api.add_router("/v1", traces.router)
+api.add_router("/v1", completions.router)
+api.add_router("/v1", chat.router)

@@ -13,6 +13,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from inference import errors
+from traceapp.api.dialects import error_body
 from traceapp.api.strict_json import NotStrictJson
 
 logger = logging.getLogger(__name__)
@@ -20,8 +21,12 @@ logger = logging.getLogger(__name__)
 STATUS: dict[type[errors.TraceError], int] = {
     errors.InvalidRequest: 422,
     errors.PromptTooLong: 422,
+    errors.Rejected: 400,
+    errors.ContextFull: 400,
+    errors.InvalidModelOutput: 400,
     errors.OriginNotAllowed: 403,
     errors.NotFound: 404,
+    errors.ModelNotFound: 404,
     errors.MethodNotAllowed: 405,
     errors.PayloadTooLarge: 413,
     errors.Busy: 429,
@@ -34,14 +39,26 @@ STATUS: dict[type[errors.TraceError], int] = {
 
 MAX_PROBLEMS = 10
 # pydantic's sentences that speak of Python where the caller knows JSON.
-PLAINER = {"model_type": "must be a JSON object", "model_attributes_type": "must be a JSON object"}
+PLAINER = {
+    "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+    "string_unicode": "holds half of a surrogate pair, which is no character",
+}
 MAX_NAME = 60  # characters of a caller's own field name that are sent back
 
 
-def error_response(error: errors.TraceError, *, status: int | None = None) -> HttpResponse:
+def error_response(
+    error: errors.TraceError,
+    *,
+    path: str,
+    status: int | None = None,
+    detail: Sequence[Any] | None = None,
+) -> HttpResponse:
+    """The answer in the dialect of the path; `detail` is as in `dialects.error_body`."""
+    status = STATUS[type(error)] if status is None else status
     response = HttpResponse(
-        json.dumps({"error": {"code": error.code, "message": error.message}}),
-        status=STATUS[type(error)] if status is None else status,
+        json.dumps(error_body(error, path=path, status=status, detail=detail)),
+        status=status,
         content_type="application/json",
     )
     if isinstance(error, errors.TryLater):
@@ -53,13 +70,32 @@ def problems_in_words(problems: Sequence[Any]) -> str:
     """pydantic's list of problems as one sentence that names each field and its bound."""
     words = []
     for problem in problems[:MAX_PROBLEMS]:
-        path = [str(part)[:MAX_NAME] for part in problem["loc"] if part not in {"body", "query"}]
-        name = ".".join(path) or "body"
+        name = ".".join(map(str, _path(problem))) or "body"
         words.append(f"{name}: {PLAINER.get(problem['type'], problem['msg'])}")
     if len(problems) > MAX_PROBLEMS:
         words.append(f"and {len(problems) - MAX_PROBLEMS} more")
-    # A field name may hold anything; what is sent back must be encodable.
     return "; ".join(words).encode("utf-8", "replace").decode()
+
+
+def problems_in_detail(problems: Sequence[Any]) -> list[dict[str, Any]]:
+    """pydantic's list of problems as a framework shows it, without the input."""
+    return [
+        {
+            "loc": ["body", *_path(problem)],
+            "msg": PLAINER.get(problem["type"], problem["msg"]),
+            "type": problem["type"],
+        }
+        for problem in problems[:MAX_PROBLEMS]
+    ]
+
+
+def _path(problem: Any) -> list[str | int]:
+    """Where in the body a problem lies. What is sent back of it must be short and encodable."""
+    return [
+        part[:MAX_NAME].encode("utf-8", "replace").decode() if isinstance(part, str) else part
+        for part in problem["loc"]
+        if part not in {"body", "query"}
+    ]
 
 
 def register(api: NinjaAPI) -> None:
@@ -67,25 +103,36 @@ def register(api: NinjaAPI) -> None:
 
     @api.exception_handler(errors.TraceError)
     def on_trace_error(request: HttpRequest, error: errors.TraceError) -> HttpResponse:
-        return error_response(error)
+        return error_response(error, path=request.path)
 
     @api.exception_handler(ValidationError)
     def on_validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
-        return error_response(errors.InvalidRequest(problems_in_words(error.errors)))
+        paths = [_path(problem) for problem in error.errors]
+        return error_response(
+            errors.InvalidRequest(
+                problems_in_words(error.errors), param=".".join(map(str, paths[0])) or None
+            ),
+            path=request.path,
+            detail=problems_in_detail(error.errors),
+        )
 
     @api.exception_handler(HttpError)
     def on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
         # Ninja's one use of this before a view runs: the parser refused the body.
         cause = error.__cause__
         reason = str(cause) if isinstance(cause, NotStrictJson) else error.message
-        return error_response(errors.InvalidRequest(f"body: {reason}"))
+        return error_response(errors.InvalidRequest(f"body: {reason}"), path=request.path)
 
     @api.exception_handler(RequestDataTooBig)
     def on_too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-        return error_response(errors.PayloadTooLarge("the request body is too large"))
+        return error_response(
+            errors.PayloadTooLarge("the request body is too large"), path=request.path
+        )
 
     @api.exception_handler(Exception)
     def on_anything_else(request: HttpRequest, error: Exception) -> HttpResponse:
         # The class alone: a message or a traceback could quote the prompt.
         logger.error("an endpoint failed: %s", type(error).__name__)
-        return error_response(errors.InferenceFailed("the server failed on this request"))
+        return error_response(
+            errors.InferenceFailed("the server failed on this request"), path=request.path
+        )

@@ -7,10 +7,8 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
-from pydantic import ConfigDict
 
 from inference import runtime
-from inference.errors import InvalidRequest
 from inference.models import current_limits
 from inference.services import run_trace
 from traceapp import rates
@@ -21,8 +19,6 @@ router = Router(tags=["traces"])
 
 
 class TraceQuery(Schema):
-    model_config = ConfigDict(extra="forbid")
-
     include: Literal["analysis"] | None = None
 
 
@@ -41,14 +37,10 @@ async def create_trace(
     arrived_at = time.monotonic()
     serving = runtime.current()
     limits = await current_limits()
-    if body.named_model not in {None, serving.card.alias}:
-        raise InvalidRequest(
-            f"model: this server serves {serving.card.alias} and nothing else",
-            param="model",
-        )
+    body.require_model(serving.card.alias)
     await rates.take_turn(request, limits)
     trace = await run_trace(
-        body.to_request(), runtime=serving, limits=limits, arrived_at=arrived_at
+        body.to_request(limits), runtime=serving, limits=limits, arrived_at=arrived_at
     )
     answer = TraceAnswer.of(trace, with_analysis=query.include == "analysis")
     return HttpResponse(answer.to_json(), content_type="application/json")

@@ -1,14 +1,23 @@
-"""Every answer under /v1/ is JSON, also those that Django writes by itself: 404, 405, 400, 500."""
+"""
+Every answer under /v1/ is JSON, also those that Django writes by itself: 404, 405, 400, 500.
+
+The one that nobody reads, because its caller has left, is a line of the log.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
 from inference import errors
-from traceapp.api.errors import error_response
+from traceapp.api.dialects import speaks_openai
+from traceapp.api.errors import STATUS, error_response
+
+logger = logging.getLogger(__name__)
 
 CAUSES: dict[int, errors.TraceError] = {
     400: errors.InvalidRequest("the request cannot be understood"),
@@ -20,7 +29,7 @@ CAUSES: dict[int, errors.TraceError] = {
 
 
 class JsonErrors:
-    """Puts the one error body in place of an HTML or text one; headers such as Allow stay."""
+    """Puts the one error body in place of an HTML or text one; all other headers stay."""
 
     sync_capable = False
     async_capable = True
@@ -30,16 +39,22 @@ class JsonErrors:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = await self._get_response(request)
+        try:
+            response = await self._get_response(request)
+        except asyncio.CancelledError:
+            # Nobody is there to read an answer; the line is for the operator alone.
+            logger.info("%d %s", STATUS[errors.ClientDisconnected], errors.ClientDisconnected.code)
+            raise
         cause = CAUSES.get(response.status_code)
         is_json = response.get("Content-Type", "").startswith("application/json")
         if cause is None or is_json or not is_api(request.path):
             return response
-        answer = error_response(cause, status=response.status_code)
-        if "Allow" in response:
-            answer["Allow"] = response["Allow"]
+        answer = error_response(cause, path=request.path, status=response.status_code)
+        for name, value in response.items():
+            if not name.startswith("Content-"):
+                answer[name] = value
         return answer
 
 
 def is_api(path: str) -> bool:
-    return path.startswith("/v1/") or path in {"/v1", "/health"}
+    return path.startswith("/v1/") or path in {"/v1", "/health"} or speaks_openai(path)

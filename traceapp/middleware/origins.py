@@ -32,25 +32,32 @@ class Origins:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
-        origin = request.headers.get("Origin")
+        response = await self._answer(request, request.headers.get("Origin"))
+        # Always: a cache must not give a listed site the answer that another caller got.
+        patch_vary_headers(response, ["Origin"])
+        return response
+
+    async def _answer(self, request: HttpRequest, origin: str | None) -> HttpResponse:
         if origin is None or is_own(origin, request.get_host()):
             return await self._get_response(request)
         listed = is_listed(origin, (await current_limits()).allowed_origins)
         is_preflight = "Access-Control-Request-Method" in request.headers
         if not listed and (is_preflight or request.method not in SAFE_METHODS):
             error = OriginNotAllowed("pages of this origin may not call this server")
-            return error_response(error)
+            return error_response(error, path=request.path)
         response = _preflight(request) if is_preflight else await self._get_response(request)
-        patch_vary_headers(response, ["Origin"])
         if listed:
             response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = "Retry-After, X-Request-ID"
+            response["Access-Control-Expose-Headers"] = "Retry-After"
         return response
 
 
 def is_own(origin: str, host: str) -> bool:
     """Whether the page came from the host that the request is for, over http or https."""
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:  # not an address at all, such as "http://["
+        return False
     return parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from django import template
@@ -168,7 +169,9 @@ def token_spoken(piece: bytes) -> str:
     return " ".join(part.name or part.text for part in token_parts(piece))
 
 
+# A page shows few tokens many times; writing each anew took a third of its time.
 @register.simple_tag
+@lru_cache(maxsize=4096)
 def token(piece: bytes, special: bool = False) -> SafeString:
     """A token as HTML: one isolated run of text, its stand-ins named for a screen reader."""
     inside = format_html_join(

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from inference.engine.types import ModelCard
+from inference.limits import Limits
 
 
 class Health(BaseModel):
@@ -59,3 +60,19 @@ class ModelList(BaseModel):
     object: Literal["list"] = "list"
     data: list[ModelEntry]
     models: list[ModelEntry]
+
+
+class LimitsAnswer(BaseModel):
+    """What a caller may ask for now; an administrator may change it at any time."""
+
+    max_prompt_characters: int
+    max_prompt_tokens: int
+    max_new_tokens: int
+    max_alternatives: int
+    rate_per_minute: int = Field(description="Requests to the model per client; 0 is no rate.")
+    max_waiting: int = Field(description="Requests that may wait for the model.")
+    deadline_seconds: float = Field(description="Time for one request, waiting included.")
+
+    @classmethod
+    def of(cls, limits: Limits) -> LimitsAnswer:
+        return cls(**{name: getattr(limits, name) for name in cls.model_fields})

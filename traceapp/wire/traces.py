@@ -8,12 +8,14 @@ field that nobody defined. Fields stand in the contract's order.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from inference.engine.types import Step
-from inference.traces import Trace, TraceRequest, bits
+from inference.errors import InvalidRequest
+from inference.limits import Limits
+from inference.traces import Trace, TraceBasis, TraceRequest, bits
 
 MAX_SEED = 2**63 - 1
 
@@ -38,13 +40,23 @@ class TraceBody(BaseModel):
         None, ge=0, le=MAX_SEED, description="Makes the draws repeatable; null draws fresh ones."
     )
 
-    @property
-    def named_model(self) -> str | None:
-        """The alias that the caller named; None where the field was left out."""
-        return self.model if "model" in self.model_fields_set else None
+    def require_model(self, alias: str) -> None:
+        """Raise InvalidRequest where the caller named another model than the served one."""
+        if "model" in self.model_fields_set and self.model != alias:
+            raise InvalidRequest(
+                f"model: this server serves {alias} and nothing else", param="model"
+            )
 
-    def to_request(self) -> TraceRequest:
-        return TraceRequest(**self.model_dump(exclude={"model"}))
+    def to_request(self, limits: Limits) -> TraceRequest:
+        """What is asked for; a default that is over a limit in force gives way to it."""
+        fields = self.model_dump(exclude={"model"})
+        for name, bound in (
+            ("max_new_tokens", limits.max_new_tokens),
+            ("top_k", limits.max_alternatives),
+        ):
+            if name not in self.model_fields_set:
+                fields[name] = min(fields[name], bound)
+        return TraceRequest(**fields)
 
 
 class ModelName(BaseModel):
@@ -83,7 +95,10 @@ class Analysis(BaseModel):
     nucleus_size: int = Field(description="Tokens that the settings left in the draw.")
     remainder: Remainder
     special: bool = Field(description="Whether the selected token is a control token.")
-    draw: DrawInterval | None = Field(description="null in greedy mode, which draws nothing.")
+    forced: bool = Field(description="Whether the token was given, on the live socket, not drawn.")
+    draw: DrawInterval | None = Field(
+        description="null for a greedy or a given token: neither was drawn by chance."
+    )
 
 
 class Alternative(BaseModel):
@@ -102,6 +117,25 @@ class TraceStep(BaseModel):
     elapsed_ms: float
     analysis: Analysis | None = Field(None, description="Only with ?include=analysis.")
 
+    @classmethod
+    def of(cls, step: Step, trace: TraceBasis, *, with_analysis: bool) -> TraceStep:
+        text = trace.vocabulary.text
+        return cls(
+            step=step.index,
+            selected_token=text(step.token_id),
+            selected_token_id=step.token_id,
+            selected_probability=math.exp(step.logprob),
+            alternatives=[
+                Alternative(
+                    token_id=c.token_id, token=text(c.token_id), probability=math.exp(c.logprob)
+                )
+                for c in trace.alternatives(step)
+            ],
+            step_ms=trace.step_ms(step),
+            elapsed_ms=trace.elapsed_ms(step),
+            analysis=_analysis(trace, step) if with_analysis else None,
+        )
+
 
 class Decoding(BaseModel):
     method: Literal["greedy", "sample"]
@@ -117,8 +151,8 @@ class Timing(BaseModel):
     total_trace_ms: float
 
 
-class TraceAnswer(BaseModel):
-    """The answer of POST /v1/traces. Without `include=analysis` no step has an `analysis`."""
+class TraceSoFar(BaseModel):
+    """A trace that may have been stopped. Without `include=analysis` no step has an `analysis`."""
 
     schema_version: Literal["1.0"] = "1.0"
     model: ModelName
@@ -128,17 +162,17 @@ class TraceAnswer(BaseModel):
     steps: list[TraceStep]
     decoding: Decoding
     timing: Timing
-    finish_reason: Literal["eos", "length"]
+    finish_reason: Literal["eos", "length", "stopped"]
 
     @classmethod
-    def of(cls, trace: Trace, *, with_analysis: bool) -> TraceAnswer:
+    def of(cls, trace: Trace, *, with_analysis: bool) -> Self:
         request, card, text = trace.request, trace.model, trace.vocabulary.text
         return cls(
             model=ModelName(alias=card.alias, repository=card.repository, revision=card.revision),
             prompt=request.prompt,
             prompt_tokens=[PromptToken(token_id=i, token=text(i)) for i in trace.prompt_ids],
             generated_text=trace.generated_text,
-            steps=[_step(trace, step, with_analysis=with_analysis) for step in trace.steps],
+            steps=[TraceStep.of(step, trace, with_analysis=with_analysis) for step in trace.steps],
             decoding=Decoding(
                 method="greedy" if request.temperature == 0 else "sample",
                 temperature=request.temperature,
@@ -159,26 +193,13 @@ class TraceAnswer(BaseModel):
         return self.model_dump_json(exclude=without)
 
 
-def _step(trace: Trace, step: Step, *, with_analysis: bool) -> TraceStep:
-    text = trace.vocabulary.text
-    return TraceStep(
-        step=step.index,
-        selected_token=text(step.token_id),
-        selected_token_id=step.token_id,
-        selected_probability=math.exp(step.logprob),
-        alternatives=[
-            Alternative(
-                token_id=c.token_id, token=text(c.token_id), probability=math.exp(c.logprob)
-            )
-            for c in trace.alternatives(step)
-        ],
-        step_ms=trace.step_ms(step),
-        elapsed_ms=trace.elapsed_ms(step),
-        analysis=_analysis(trace, step) if with_analysis else None,
-    )
+class TraceAnswer(TraceSoFar):
+    """The answer of POST /v1/traces, which is always whole."""
+
+    finish_reason: Literal["eos", "length"]
 
 
-def _analysis(trace: Trace, step: Step) -> Analysis:
+def _analysis(trace: TraceBasis, step: Step) -> Analysis:
     vocabulary, draw = trace.vocabulary, step.draw
     remainder = trace.remainder(step)
     return Analysis(
@@ -191,5 +212,6 @@ def _analysis(trace: Trace, step: Step) -> Analysis:
         nucleus_size=draw.kept,
         remainder=Remainder(mass=remainder.mass, tokens=remainder.tokens),
         special=vocabulary.is_special(step.token_id),
+        forced=step.forced,
         draw=None if draw.u is None else DrawInterval(u=draw.u, lower=draw.lower, upper=draw.upper),
     )

@@ -49,6 +49,8 @@ class Command(BaseCommand):
         # Twisted would stop at once; requests that run may end first.
         server.run()
         runtime.current().close()
+        if not server.listening_addresses:  # daphne logs why, and ends as if it had served
+            raise CommandError(f"cannot listen on {options['host']}, port {options['port']}")
 
     def _announce(self, host: str, server: Any) -> None:
         port = server.listening_addresses[0][1]

@@ -70,6 +70,8 @@ async def _trace(body: TraceBody, alias: str | None) -> Trace:
     await asyncio.to_thread(serving.wait_until_loaded)
     if failures:
         raise CommandError(f"the model cannot be loaded: {failures[0]}")
+    # The operator's own command: the administrator's limits are for visitors.
+    limits = Limits(deadline_seconds=env.deadline_seconds)
     return await run_trace(
-        body.to_request(), runtime=serving, limits=Limits(), arrived_at=time.monotonic()
+        body.to_request(limits), runtime=serving, limits=limits, arrived_at=time.monotonic()
     )

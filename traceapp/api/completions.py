@@ -1,0 +1,60 @@
+"""POST /v1/completions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from ninja import Router
+
+from inference import runtime
+from inference.completions.service import complete
+from inference.completions.values import Piece, Usage, gather
+from inference.engine.vocabulary import Vocabulary
+from inference.models import current_limits
+from traceapp import rates
+from traceapp.api.answers import json_answer
+from traceapp.api.sse import EVENTS, event_stream
+from traceapp.wire.openai.completions import Completion, CompletionBody
+from traceapp.wire.openai.errors import ERRORS
+from traceapp.wire.openai.head import Head
+
+router = Router(tags=["openai"])
+
+
+@router.post("/completions", response={200: Completion, **ERRORS}, openapi_extra=EVENTS)
+async def create_completion(
+    request: HttpRequest, body: CompletionBody
+) -> HttpResponse | StreamingHttpResponse:
+    """Continue each prompt. With `stream`, send each piece of text as soon as it is made."""
+    arrived_at = time.monotonic()
+    serving = runtime.current()
+    limits = await current_limits()
+    defaults = settings.GENERATE_CONFIG
+    body.check_honoured()
+    streams = body.streams(defaults)
+    asked = body.settings(defaults)
+    await rates.take_turn(request, limits)
+    pieces = await complete(
+        body.prompts(), asked, serving=serving, limits=limits, arrived_at=arrived_at
+    )
+    head = Head.new("cmpl", body.model or serving.card.alias)
+    vocabulary = serving.engine.vocabulary if asked.num_candidates is not None else None
+    if streams:
+        return await event_stream(_chunks(pieces, head, vocabulary))
+    choices, usage = await gather(pieces)
+    return json_answer(Completion.of(choices, head=head, vocabulary=vocabulary, usage=usage))
+
+
+async def _chunks(
+    pieces: AsyncGenerator[Piece | Usage], head: Head, vocabulary: Vocabulary | None
+) -> AsyncGenerator[Completion]:
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Usage):
+                yield Completion.of([], head=head, vocabulary=vocabulary, usage=piece)
+            else:
+                yield Completion.of([piece], head=head, vocabulary=vocabulary)

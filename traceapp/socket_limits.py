@@ -1,0 +1,62 @@
+"""
+The bounds of a socket that daphne itself must keep: how large a frame, how much may lie unread.
+
+Daphne takes its own bounds for what it sends too, and drops the connection without a code where
+a client crosses one. And it never waits for a slow reader: here it stops to read from whoever
+does not read from us, so that nobody can ask for answers without end and let them pile up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from daphne import ws_protocol
+
+KIB = 1024
+MAX_FRAME_BYTES = 16 * KIB  # as the body of POST /v1/traces
+MAX_REASON_BYTES = 123  # what a close frame has room for
+
+
+def bound_sockets() -> None:
+    """Lay the bounds on every daphne of this process. Calling it again changes nothing."""
+    ws_protocol.WebSocketFactory.protocol = BoundedSocket
+
+
+class BoundedSocket(ws_protocol.WebSocketProtocol):  # type: ignore[misc]
+    """A socket with our bounds. The names are autobahn's and Twisted's."""
+
+    maxFramePayloadSize = MAX_FRAME_BYTES  # noqa: N815
+    maxMessagePayloadSize = MAX_FRAME_BYTES  # noqa: N815
+    # Say why with a code: 1009 too large, 1007 not UTF-8, 1002 not a WebSocket's frame.
+    failByDrop = False  # noqa: N815
+
+    def connectionMade(self) -> None:  # noqa: N802
+        super().connectionMade()
+        # The HTTP channel stands there still, and it does nothing.
+        self.transport.unregisterProducer()
+        self.transport.registerProducer(self, True)
+
+    def handle_reply(self, message: Any) -> None:
+        """What the application says. Daphne could not close with a code below 3000 but 1000."""
+        if message["type"] == "websocket.close" and self.state == self.STATE_OPEN:
+            reason = (message.get("reason") or "").encode()[:MAX_REASON_BYTES]
+            self.sendCloseFrame(code=message.get("code", 1000), reasonUtf8=reason, isReply=False)
+        else:
+            super().handle_reply(message)
+
+    def sendMessage(self, *args: Any, **options: Any) -> None:  # noqa: N802
+        self.maxMessagePayloadSize = 0  # unbounded: a finished trace is larger than any request
+        try:
+            super().sendMessage(*args, **options)
+        finally:
+            self.maxMessagePayloadSize = MAX_FRAME_BYTES
+
+    def pauseProducing(self) -> None:  # noqa: N802
+        """More than 64 KiB wait to be read by the client: its next frames wait too."""
+        self.transport.pauseProducing()
+
+    def resumeProducing(self) -> None:  # noqa: N802
+        self.transport.resumeProducing()
+
+    def stopProducing(self) -> None:  # noqa: N802
+        """The connection is lost; there is nothing to stop."""
