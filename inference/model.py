@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inference.engine.implementation import Implementation, implementation_for
 from inference.engine.types import ModelCard
 from inference.runtime import Runtime
 from inference.weights.resolve import Checkpoint, resolve
@@ -33,6 +34,8 @@ def start_runtime(
     """
     checkpoint = resolve(alias, model_path=model_path, weights_dir=weights_dir, report=logger.info)
     logger.info("serving %s: %s", checkpoint.model.alias, checkpoint.reason)
+    implementation, reason = implementation_for(checkpoint.folder, gguf=checkpoint.gguf)
+    logger.info("run by %s: %s", implementation, reason)
 
     def load() -> Engine:
         # Imported here, on the thread that will use it, and by no process that only migrates.
@@ -40,15 +43,20 @@ def start_runtime(
 
         begun = time.monotonic()
         engine = load_engine(
-            checkpoint.folder, context_length=checkpoint.model.context_length, threads=threads
+            checkpoint.folder,
+            implementation=implementation,
+            gguf=checkpoint.gguf,
+            kernels_dir=weights_dir / "kernels",
+            context_length=checkpoint.model.context_length,
+            threads=threads,
         )
         logger.info("the model is ready after %.1f s", time.monotonic() - begun)
         return engine
 
-    return Runtime(card_of(checkpoint), load, on_failure=on_failure)
+    return Runtime(card_of(checkpoint, implementation), load, on_failure=on_failure)
 
 
-def card_of(checkpoint: Checkpoint) -> ModelCard:
+def card_of(checkpoint: Checkpoint, implementation: Implementation) -> ModelCard:
     model = checkpoint.model
     return ModelCard(
         alias=model.alias,
@@ -58,6 +66,6 @@ def card_of(checkpoint: Checkpoint) -> ModelCard:
         dtype=checkpoint.dtype,
         sha256=checkpoint.sha256,
         max_model_len=model.context_length,
-        engine="transformers",
+        engine=implementation,
         created=int(time.time()),
     )

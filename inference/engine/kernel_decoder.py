@@ -94,6 +94,9 @@ class KernelDecoder:
         fork.length = length
         return fork
 
+    def size_bytes(self, context: KernelContext) -> int:
+        return context.keys.nbytes + context.values.nbytes
+
     def prefill(
         self, context: KernelContext, token_ids: Sequence[int], *, every_position: bool = False
     ) -> Tensor:

@@ -19,6 +19,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+LANES: Final = 8  # of a vector: sizes must be a multiple
+
 FLOAT32: Final = 0
 BF16: Final = 1
 Q8: Final = 2

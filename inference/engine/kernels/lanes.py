@@ -24,12 +24,11 @@ from inference.engine.kernels.formats import (
     BLOCK_BYTES,
     BLOCK_COLUMNS,
     FLOAT32,
+    LANES,
     NAMES,
     Q4,
     Q8,
 )
-
-LANES = 8
 
 I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 F32 = ir.FloatType()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from inference.engine.kernels.lanes import LANES
+from inference.engine.kernels.formats import LANES
 
 
 class Unsupported(ValueError):
