@@ -153,11 +153,11 @@ async def test_an_idle_worker_forgets_without_being_asked_for_anything(held, gat
     forgotten = threading.Event()
     forget = noting.forget
 
-    def forget_and_say(owner):
+    def forget_and_tell(owner):
         forget(owner)
         forgotten.set()
 
-    noting.forget = forget_and_say
+    noting.forget = forget_and_tell
     held.forget("us")
     assert await asyncio.to_thread(forgotten.wait, PLENTY)
     assert noting.notes == [("forgotten", "us")]
