@@ -12,20 +12,21 @@ import asyncio
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from inference import turns
 from inference.chat.model import ChatModel, chat_model_of
 from inference.engine.types import Event, GenerationRequest, ModelCard
-from inference.errors import Busy, InferenceFailed, NotReady, TraceError
+from inference.errors import NotReady
 from inference.jobs import Events, Item, Job, QueuePlace
-from inference.reports import Observer, Outcome, unobserved
+from inference.places import Places
+from inference.reports import Observer, unobserved
 
 if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
-    from inference.engine.engine import Engine, TurnOutcome
+    from inference.engine.engine import Engine
 
 logger = logging.getLogger(__name__)
 
@@ -59,18 +60,15 @@ class Runtime:
         self.card = card
         self._load = load
         self._on_failure = on_failure
-        self._observer = observer  # called on the worker's thread
         self._clock = clock
         self.chat_model: ChatModel | None = None  # with the engine, where it can chat
         self._engine: Engine | None = None
         self._status = Status.LOADING
-        self._changed = threading.Condition()  # guards the status and both lists of jobs
-        self._waiting: deque[Job] = deque()
-        self._running: list[Job] = []
+        self._places = Places(observer=observer, clock=clock)
+        self._changed = self._places.changed  # guards the status and the lists below, too
         self._errands: list[Callable[[Engine], object]] = []  # done between two turns
         self._on_loaded: list[Callable[[], object]] = []
         self._beat = self._clock()
-        self._seconds_a_job = 1.0  # a moving mean, for Retry-After
         self._worker = threading.Thread(target=self._work, name="inference", daemon=True)
         self._worker.start()
 
@@ -109,8 +107,7 @@ class Runtime:
 
     def in_flight(self) -> tuple[int, int]:
         """How many requests run and how many wait."""
-        with self._changed:
-            return len(self._running), len(self._waiting)
+        return self._places.counts()
 
     def submit(
         self, request: GenerationRequest, *, max_waiting: int, deadline: float
@@ -122,7 +119,7 @@ class Runtime:
         """
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=False)
-        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._places.give_up(job))
 
     def submit_and_watch(
         self, request: GenerationRequest, *, max_waiting: int, deadline: float
@@ -130,7 +127,7 @@ class Runtime:
         """As `submit`, with the place in the queue before all else and whenever it changes."""
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=True)
-        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._places.give_up(job))
 
     def _enqueue(
         self,
@@ -151,19 +148,7 @@ class Runtime:
         with self._changed:
             if self._status is not Status.SERVING:
                 raise NotReady("the server is stopping")
-            taken = len(self._running) + len(self._waiting)
-            if taken >= engine.max_batch + max_waiting:
-                self._observer(job.report(Outcome.REFUSED, self._clock()))
-                seconds = taken * self._seconds_a_job / engine.max_batch
-                raise Busy(
-                    f"all {max_waiting} places to wait are taken; try again soon",
-                    retry_after_seconds=max(1, round(seconds)),
-                )
-            must_wait = bool(self._waiting) or not self._fits(job, engine)
-            self._waiting.append(job)
-            if must_wait:
-                self._tell_places()
-            self._changed.notify()
+            self._places.enter(job, max_waiting=max_waiting, max_batch=engine.max_batch)
         return job
 
     def forget(self, owner: str) -> None:
@@ -197,11 +182,7 @@ class Runtime:
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
         self._set_status(Status.CLOSED)
-        with self._changed:
-            waiting = list(self._waiting)
-            self._waiting.clear()
-        for job in waiting:
-            job.tell(NotReady("the server is stopping"))
+        self._places.turn_away(NotReady("the server is stopping"))
         self._worker.join()
 
     def _set_status(self, status: Status) -> None:
@@ -212,19 +193,6 @@ class Runtime:
             self._changed.notify_all()
         for tell in waiting:
             tell()
-
-    def _cancel(self, job: Job) -> None:
-        job.cancelled.set()
-        with self._changed:
-            if job in self._waiting:  # its place is free at once, not when its turn comes
-                self._waiting.remove(job)
-                self._observer(job.report(Outcome.CANCELLED, self._clock()))
-                job.tell(None)
-                self._tell_places()
-
-    def _tell_places(self) -> None:
-        for position, job in enumerate(self._waiting, 1):
-            job.tell_place(position)
 
     # The worker's own
 
@@ -240,91 +208,32 @@ class Runtime:
             self._engine = engine
             self._beat = self._clock()  # loading may have taken longer than the patience
         self._set_status(Status.SERVING)
-        while self._admit(engine):
-            self._turn(engine)
+        while self._await_work():
+            self._places.admit(max_batch=engine.max_batch)
+            turns.drop_cancelled(engine, self._places)
+            # Only now: what an owner that left had still running has been released above.
+            self._run_errands(engine)
+            turns.take_turn(engine, self._places, self._clock)
 
-    def _admit(self, engine: Engine) -> bool:
-        """Move waiting jobs to free places, oldest first; False once closed and out of work."""
+    def _await_work(self) -> bool:
+        """Wait until there is something to do; False once closed and out of work."""
         with self._changed:
             self._beat = self._clock()
-            while not (self._waiting or self._running or self._errands):
+            while not (any(self._places.counts()) or self._errands):
                 if self._status is Status.CLOSED:
                     return False
                 self._changed.wait(IDLE_BEAT_SECONDS)
                 self._beat = self._clock()
-            while self._waiting and self._fits(self._waiting[0], engine):
-                job = self._waiting.popleft()
-                job.admitted_at = self._clock()
-                self._running.append(job)
-                job.tell_place(0)
-                self._tell_places()
         return True
 
-    def _fits(self, job: Job, engine: Engine) -> bool:
-        """Whether the job's choices can run beside the others'; alone, any number can."""
-        choices = sum(running.request.num_choices for running in self._running)
-        return not self._running or choices + job.request.num_choices <= engine.max_batch
-
-    def _turn(self, engine: Engine) -> None:
+    def _run_errands(self, engine: Engine) -> None:
         with self._changed:
             errands, self._errands = self._errands, []
-        jobs, generations = [], []
-        for job in list(self._running):
-            if job.cancelled.is_set():
-                _release(job, engine)
-                self._end(job, None, Outcome.CANCELLED)
-                continue
-            try:
-                job.generation = job.generation or engine.open(job.request)
-            except Exception as error:
-                self._end(job, _as_failure(error), Outcome.FAILED)
-                continue
-            jobs.append(job)
-            generations.append(job.generation)
-        # Only now: what an owner that left had still running has been released above.
         for errand in errands:
-            errand(engine)
-        if not jobs:
-            return
-        outcomes: Sequence[TurnOutcome]
-        try:
-            outcomes = engine.turn(generations)
-        except Exception as error:  # which engines promise not to do; the worker must outlive it
-            outcomes = [error] * len(jobs)
-        for job, generation, outcome in zip(jobs, generations, outcomes, strict=True):
-            if isinstance(outcome, Exception):
-                self._end(job, _as_failure(outcome), Outcome.FAILED)
-                continue
-            for event in outcome:
-                job.deliver(event, self._clock())
-            if generation.has_ended:
-                seconds = job.seconds_with_the_model(self._clock())
-                self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
-                _release(job, engine)
-                self._end(job, None, Outcome.FINISHED)
-
-    def _end(self, job: Job, item: TraceError | None, outcome: Outcome) -> None:
-        with self._changed:
-            self._running.remove(job)
-        self._observer(job.report(outcome, self._clock()))
-        job.tell(item)
-
-
-def _release(job: Job, engine: Engine) -> None:
-    if job.generation is None:
-        return
-    try:
-        engine.release(job.generation)
-    except Exception as error:  # what was told stands; only the next request is slower
-        logger.error("a context could not be kept: %s", type(error).__name__)
-
-
-def _as_failure(error: Exception) -> TraceError:
-    if isinstance(error, TraceError):
-        return error
-    # The class alone: a message or a traceback could quote the prompt.
-    logger.error("a request failed in the model: %s", type(error).__name__)
-    return InferenceFailed("the model failed on this request")
+            try:
+                errand(engine)
+            except Exception as error:
+                logger.error("an errand failed: %s", type(error).__name__)
 
 
 _current: Runtime | None = None

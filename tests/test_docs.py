@@ -20,6 +20,9 @@ from inference.limits import Limits
 from traceapp.api.errors import STATUS
 from traceapp.env import Environment
 from traceapp.wire.models import ModelEntry
+from traceapp.wire.openai.chat import ChatBody
+from traceapp.wire.openai.completions import CompletionBody
+from traceapp.wire.openai.generation import IGNORED, GenerationBody
 from traceapp.wire.traces import Analysis, TraceAnswer, TraceBody, TraceStep
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -169,6 +172,36 @@ def test_the_fields_of_an_answer_are_listed(
     rows = table(page("docs/api.md"), "field", after=f"\n{heading}\n")
     listed = [name for row in rows for name in names(row[0])]
     assert sorted(listed) == sorted(shape.model_fields.keys() - elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("heading", "fields", "refused", "ignored"),
+    [
+        ("Fields of both", GenerationBody.model_fields.keys(), set(), set(IGNORED)),
+        *(
+            (
+                f"Fields of {path}",
+                body.model_fields.keys() - GenerationBody.model_fields.keys(),
+                body.REFUSED.keys(),
+                set(),
+            )
+            for path, body in (
+                ("/v1/completions", CompletionBody),
+                ("/v1/chat/completions", ChatBody),
+            )
+        ),
+    ],
+)
+def test_every_field_of_the_openai_endpoints_has_its_standing(heading, fields, refused, ignored):
+    rows = table(page("docs/api.md"), "field", after=f"\n### {heading}\n")
+    standings = {name: row[1] for row in rows for name in names(row[0])}
+    expected = dict.fromkeys(fields, "honoured")
+    expected |= dict.fromkeys(refused, "refused") | dict.fromkeys(ignored, "ignored")
+    assert standings == expected
+
+
+def test_an_ignored_field_is_read_by_nobody():
+    assert not set(IGNORED) & (CompletionBody.model_fields.keys() | ChatBody.model_fields.keys())
 
 
 # --- Commands and targets ------------------------------------------------------------------------

@@ -58,63 +58,59 @@ def grammar(
     param = "response_format" if answers else "tools"
     rules: list[str] = []
     bodies: list[str] = []
-    size = 0
+    schemas: list[Mapping[str, Any]] = []
     if response_schema is not None and answers:
-        size += _size(response_schema)
         _check_depth(response_schema, param)
+        schemas.append(response_schema)
         rules.append(f"answer: {_json(response_schema)}")
         bodies.append("answer")
     if calls:
-        size += sum(_size(tool.parameters) for tool in called)
-        rules += _call_rules(tools, called, choice=choice)
+        # What is not strict is followed where a call is forced, as far as it can be.
+        wanted = {t.name: t.parameters if t.strict or forced else ANY_OBJECT for t in called}
+        schemas += wanted.values()
+        rules += _call_rules(tools, wanted)
         if forced or answers:
             several = parallel and choice.mode != "named"
             bodies.append(f'call ("\\n" call){{0,{MAX_CALLS - 1}}}' if several else "call")
         else:
             rules += ["trigger[lazy]: TEXT OPEN", "TEXT: /(.|\\n)*/"]
             bodies.append("(trigger block)* TEXT")
-    if size > MAX_SCHEMA_BYTES:
-        raise Rejected(
-            f"the schemas have {size} bytes, over the limit of {MAX_SCHEMA_BYTES}", param=param
-        )
-    thoughts, thought_rules = _thoughts(reasons=reasons, is_open=thought_is_open)
+    _check_size(schemas, param)
+    thoughts = ""
+    if reasons:
+        # Free text could be a thought too: where it may follow, a thought must come first.
+        thoughts = "thoughts? " if (forced or answers) and not thought_is_open else "thoughts "
+        rules += _thought_rules(is_open=thought_is_open)
     start = f"start: {thoughts}({' | '.join(bodies)})"
-    return Grammar(
-        lark="\n".join(["%llguidance {}", start, *thought_rules, *rules]) + "\n", param=param
-    )
+    return Grammar(lark="\n".join(["%llguidance {}", start, *rules]) + "\n", param=param)
 
 
-def _call_rules(tools: Sequence[Tool], called: Sequence[Tool], *, choice: ToolChoice) -> list[str]:
-    rules = [
-        "call: OPEN block",
-        'OPEN: "<tool_call>"',
-        f'block: "\\n" ({" | ".join(f"call_{tools.index(t)}" for t in called)}) "\\n</tool_call>"',
-    ]
-    for tool in called:
-        index = tools.index(tool)
-        param = f"tools[{index}].function.parameters"
-        # What is not strict is followed where a call is forced, as far as it can be.
-        schema = tool.parameters if tool.strict or choice.forces_a_call else ANY_OBJECT
+def _call_rules(tools: Sequence[Tool], wanted: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The rules for calls of the functions that are wanted, with the schema of each."""
+    rules = ["call: OPEN block", 'OPEN: "<tool_call>"']
+    names: list[str] = []
+    for index, tool in enumerate(tools):
+        if tool.name not in wanted:
+            continue
+        schema, param = wanted[tool.name], f"tools[{index}].function.parameters"
         _check_depth(schema, param)
-        if schema.get("type", "object") != "object":
+        type_ = schema.get("type", "object")
+        if type_ != "object" and not (isinstance(type_, list) and "object" in type_):
             raise Rejected(f"{param} must describe an object", param=param)
         begin = json.dumps(f'{{"name": {json.dumps(tool.name)}, "arguments": ')
-        arguments = _json({"type": "object", **schema}, lenient=not tool.strict)
+        arguments = _json({**schema, "type": "object"}, lenient=not tool.strict)
         rules.append(f'call_{index}: {begin} {arguments} "}}"')
-    return rules
+        names.append(f"call_{index}")
+    return [*rules, f'block: "\\n" ({" | ".join(names)}) "\\n</tool_call>"']
 
 
-def _thoughts(*, reasons: bool, is_open: bool) -> tuple[str, list[str]]:
-    """What may or must come before the answer, and the rules for it."""
-    if not reasons:
-        return "", []
+def _thought_rules(*, is_open: bool) -> list[str]:
     opening = "" if is_open else "<think>"
-    rules = [
+    return [
         "thoughts: thought BREAK",
         f"thought[lazy]: /{opening}(.|\\n)*<\\/think>/",
         "BREAK: /\\n{0,2}/",
     ]
-    return ("thoughts " if is_open else "thoughts? "), rules
 
 
 def _json(schema: Mapping[str, Any], *, lenient: bool = False) -> str:
@@ -127,8 +123,12 @@ def _json(schema: Mapping[str, Any], *, lenient: bool = False) -> str:
     return f"%json {json.dumps({**schema, 'x-guidance': options})}"
 
 
-def _size(schema: Mapping[str, Any]) -> int:
-    return len(json.dumps(schema))
+def _check_size(schemas: Sequence[Mapping[str, Any]], param: str) -> None:
+    size = sum(len(json.dumps(schema)) for schema in schemas)
+    if size > MAX_SCHEMA_BYTES:
+        raise Rejected(
+            f"the schemas have {size} bytes, over the limit of {MAX_SCHEMA_BYTES}", param=param
+        )
 
 
 def _check_depth(schema: Mapping[str, Any], param: str) -> None:

@@ -16,13 +16,12 @@ from collections.abc import Callable, Generator
 from typing import Final
 
 from inference.chat import jsontext
+from inference.chat.characters import WHITE, raw_value, solid
 from inference.chat.deltas import CallArguments, CallBegun, ContentText, Delta
 from inference.errors import InvalidModelOutput
 
 OPEN: Final = "<tool_call>"
 CLOSE: Final = "</tool_call>"
-WHITE: Final = " \t\n\r"
-SCALAR_ENDS: Final = frozenset(WHITE + ',:{}[]"')
 
 # Takes characters one by one; what it finds goes to the parser's list of deltas.
 Reading = Generator[None, str, None]
@@ -87,7 +86,7 @@ class HermesParser:
             yield from self._pass_over() if self._hides_calls else self._block()
             self._in_block = False
             # White space after a block is no content: it is forgotten, not held.
-            first = yield from _solid()
+            first = yield from solid()
             yield from self._content(first)
 
     def _content(self, first: str = "") -> Reading:
@@ -120,48 +119,48 @@ class HermesParser:
             end = (end + (yield))[-len(CLOSE) :]
 
     def _block(self) -> Reading:
-        character = yield from _solid()
+        character = yield from solid()
         if character == "{":
             yield from self._call()
         elif character == "[":
-            character = yield from _solid()
+            character = yield from solid()
             while character != "]":
                 _expect("{", character)
                 yield from self._call()
-                character = yield from _solid()
+                character = yield from solid()
                 if character == ",":
-                    character = yield from _solid()
+                    character = yield from solid()
                     _expect("{", character)
                 else:
                     _expect("]", character)
         else:
             raise InvalidModelOutput("a tool call of the model is not a JSON object")
-        character = yield from _solid()
+        character = yield from solid()
         for place, expected in enumerate(CLOSE):
             _expect(expected, character if place == 0 else (yield))
 
     def _call(self) -> Reading:
         """One call, of which the first brace is read."""
         call = _Call(self.completed, self._new_id, self._deltas.append)
-        character = yield from _solid()
+        character = yield from solid()
         while character != "}":
             _expect('"', character)
-            key, _ = yield from _value(character)
-            _expect(":", (yield from _solid()))
-            first = yield from _solid()
+            key, _ = yield from raw_value(character)
+            _expect(":", (yield from solid()))
+            first = yield from solid()
             if _parsed(key) == "arguments":
                 call.begin_arguments()
                 streams = first == "{"
-                raw, after = yield from _value(first, call.stream if streams else None)
+                raw, after = yield from raw_value(first, call.stream if streams else None)
                 call.end_arguments(raw)
             else:
-                raw, after = yield from _value(first)
+                raw, after = yield from raw_value(first)
                 value = _parsed(raw)
                 if _parsed(key) == "name":
                     call.set_name(value)
-            character = after if after and after not in WHITE else (yield from _solid())
+            character = after if after and after not in WHITE else (yield from solid())
             if character == ",":
-                character = yield from _solid()
+                character = yield from solid()
                 _expect('"', character)
             else:
                 _expect("}", character)
@@ -220,48 +219,6 @@ class _Call:
             raise InvalidModelOutput("a tool call of the model has no name")
         if not self._has_arguments:
             self.stream("{}")
-
-
-def _solid() -> Generator[None, str, str]:
-    """The next character that is no white space."""
-    character = yield
-    while character in WHITE:
-        character = yield
-    return character
-
-
-def _value(
-    first: str, stream: Callable[[str], None] | None = None
-) -> Generator[None, str, tuple[str, str]]:
-    """The raw text of a JSON value, and the character after it where one had to be read.
-
-    Finds where the value ends and no more: whether it is JSON is for whoever reads the text.
-    `stream` is given it as it comes, but a number or a word only once it is whole.
-    """
-    raw, shown = [first], 0
-    depth = int(first in "{[")
-    in_string, escaped = first == '"', False
-    is_scalar = not depth and not in_string
-    while depth or in_string or is_scalar:
-        if stream and (in_string or raw[-1] in SCALAR_ENDS) and shown < len(raw):
-            stream("".join(raw[shown:]))
-            shown = len(raw)
-        character = yield
-        if in_string:
-            in_string = escaped or character != '"'
-            escaped = character == "\\" and not escaped
-        elif is_scalar and character in SCALAR_ENDS:
-            return "".join(raw), character
-        elif character == '"':
-            in_string = True
-        elif character in "{[":
-            depth += 1
-        elif character in "}]":
-            depth -= 1
-        raw.append(character)
-    if stream:
-        stream("".join(raw[shown:]))
-    return "".join(raw), ""
 
 
 def _parsed(raw: str) -> object:

@@ -92,15 +92,15 @@ class ChatTemplate:
         kwargs: Mapping[str, Any] | None = None,
     ) -> str:
         """The prompt as text, with stand-ins in whatever was the caller's."""
-        variables: dict[str, Any] = {
-            **self._special_tokens,
-            **self._hidden(dict(kwargs or {})),
-            "messages": [self._hidden_message(m) for m in _in_order(messages)],
-            "tools": [self._hidden(_tool(tool)) for tool in tools] or None,
-            "documents": None,
-            "add_generation_prompt": True,
-        }
         try:
+            variables: dict[str, Any] = {
+                **self._special_tokens,
+                **self._hidden(dict(kwargs or {})),
+                "messages": [self._hidden_message(m) for m in _in_order(messages)],
+                "tools": [self._hidden(_tool(tool)) for tool in tools] or None,
+                "documents": None,
+                "add_generation_prompt": True,
+            }
             return self._generate(variables)
         except Exception as error:  # a template is a program: it may raise anything
             raise Rejected(

@@ -88,9 +88,7 @@ async def _pieces(
             yield writer.end("length")
 
 
-def _echo(
-    writer: ChoiceWriter, request: GenerationRequest, first: PromptScores | Step | None
-) -> Piece:
+def _echo(writer: ChoiceWriter, request: GenerationRequest, first: Event | None) -> Piece:
     """The prompt, with its scores where the first event brings them."""
     none = (None,) * len(request.prompt_ids)
     scores = first.scores if isinstance(first, PromptScores) else none

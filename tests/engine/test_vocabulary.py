@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tokenizers import Tokenizer
+from transformers import Qwen2Config
 
 from inference.engine.loading import UnsupportedTokenizer, vocabulary_of
 from inference.engine.vocabulary import Detokenizer
@@ -48,6 +50,18 @@ def test_special_tokens_are_part_of_no_text(vocabulary):
     ids = [vocabulary.tokens.index(name.encode()) for name in SPECIALS]
     assert vocabulary.special_ids == frozenset(ids)
     assert vocabulary.decode([97, *ids, 98]) == "ab"
+
+
+def test_the_source_makes_the_same_tokenizer_again():
+    made = tiny_tokenizer()
+    made.chat_template = "{{ messages }}"
+    source = vocabulary_of(made, Qwen2Config(eos_token_id=0), rows=len(made)).source
+    assert source is not None
+    again = Tokenizer.from_str(source.json)
+    for text in [*TEXTS, " the moon<|im_end|>"]:
+        assert again.encode(text).ids == made.encode(text)
+    assert source.chat_template == "{{ messages }}"
+    assert source.special_tokens["eos_token"] == made.eos_token
 
 
 def test_a_tokenizer_that_is_not_byte_level_is_refused():

@@ -10,6 +10,8 @@ from inference.generate_config import GenerateConfig
 from tests.fakes import scripted_engine, tiny_tokenizer
 from tests.gates import Gate
 from tests.traceapp.openai_api import CHAT, put_together, refused
+from traceapp.wire.openai.chat import ChatBody
+from traceapp.wire.openai.generation import IGNORED
 
 SMALL, TOOLS, THINKS = "smollm2-135m", "qwen2.5-0.5b-instruct", "qwen3-0.6b"
 TEMPLATE = (
@@ -257,15 +259,24 @@ async def test_a_model_without_a_template_cannot_chat(api, install):
     assert "chat" in (await api.refusal(400, CHAT, messages=HELLO))["message"]
 
 
+NOT_DONE = {
+    "audio": {"voice": "alloy"},
+    "modalities": ["text", "audio"],
+    "prediction": {"type": "content", "content": "x"},
+    "web_search_options": {},
+    "functions": [{"name": "f"}],
+    "function_call": "auto",
+}
+
+
+def test_of_every_refused_field_a_value_is_tried():
+    assert NOT_DONE.keys() == ChatBody.REFUSED.keys()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("audio", {"voice": "alloy"}),
-        ("modalities", ["text", "audio"]),
-        ("prediction", {"type": "content", "content": "x"}),
-        ("web_search_options", {}),
-        ("functions", [{"name": "f"}]),
-        ("function_call", "auto"),
+        *NOT_DONE.items(),
         ("reasoning_effort", "high"),
         ("chat_template_kwargs", {"enable_thinking": True}),
         ("tools", [WEATHER]),
@@ -291,8 +302,7 @@ async def test_what_changes_nothing_may_be_sent(ask, say):
         reasoning_effort="none",
         chat_template_kwargs={},
         response_format={"type": "text"},
-        user="me",
-        verbosity="low",
+        **dict.fromkeys(IGNORED, "low"),
         nobody_defined_this={},
     )
     assert choice["message"]["content"] == "ab"

@@ -7,6 +7,8 @@ import pytest
 from tests.fakes import CARD, END, scripted_engine, tiny_engine, tiny_tokenizer
 from tests.gates import Gate
 from tests.traceapp.openai_api import COMPLETIONS, joined
+from traceapp.wire.openai.completions import CompletionBody
+from traceapp.wire.openai.generation import IGNORED
 
 GREEDY = {"prompt": "The", "temperature": 0}
 
@@ -295,12 +297,17 @@ async def test_a_bias_on_no_token_is_refused_by_its_id(api, serving):
         assert len(error["message"]) < 400
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("best_of", 2), ("suffix", "end"), ("stream_options", {"include_usage": True})],
-)
-async def test_what_cannot_be_honoured_is_refused_by_name(api, serving, field, value):
-    error = await api.refusal(400, **GREEDY, **{field: value})
+NOT_DONE = {"best_of": 2, "suffix": "end"}
+
+
+def test_of_every_refused_field_a_value_is_tried():
+    assert NOT_DONE.keys() == CompletionBody.REFUSED.keys()
+
+
+@pytest.mark.parametrize("field", [*NOT_DONE, "stream_options"])
+async def test_what_cannot_be_honoured_is_refused_by_name(api, serving, field):
+    body = NOT_DONE | {"stream_options": {"include_usage": True}}
+    error = await api.refusal(400, **GREEDY, **{field: body[field]})
     assert error["param"] == field
     assert field in error["message"]
 
@@ -311,11 +318,8 @@ async def test_what_changes_nothing_and_what_nobody_defined_may_be_sent(api, ser
         max_tokens=3,
         best_of=1,
         suffix="",
-        user="me",
-        metadata={"a": "b"},
-        store=False,
-        service_tier="auto",
         nobody_defined_this=[1],
+        **dict.fromkeys(IGNORED, "low"),
     )
     assert answer["choices"][0]["text"] == " is the moon"
 

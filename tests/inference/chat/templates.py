@@ -133,7 +133,7 @@ QWEN3 = (
 TEMPLATES = {"smollm2": SMOLLM2, "qwen2.5": QWEN25, "qwen3": QWEN3}
 
 
-def tokenizer(template: str) -> PreTrainedTokenizerFast:
+def tokenizer(template: str | None) -> PreTrainedTokenizerFast:
     """The tiny tokenizer with a template, and with marks that are tokens though not special."""
     made = tiny_tokenizer()
     made.add_tokens([AddedToken(mark, special=False, normalized=False) for mark in MARKS])

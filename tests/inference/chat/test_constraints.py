@@ -225,6 +225,16 @@ def test_thoughts_come_first_and_are_free(grammars):
     assert not follow(f"Hm. {switch}")
 
 
+def test_before_free_text_a_thought_comes_first_and_may_speak_of_calls(grammars):
+    follow = accepting(grammars, grammar(tools=TOOLS, choice=AUTO, reasons=True))
+    thought = "<think>\nI write <tool_call> and then {.\n</think>\n\n"
+    switch = '<tool_call>\n{"name": "switch", "arguments": {}}\n</tool_call>'
+    assert follow(f"{thought}Hello.")
+    assert follow(f"{thought}Hello.\n{switch}")
+    assert not follow(f"{thought}Hello. <tool_call>")
+    assert not follow("Hello.")
+
+
 def test_a_thought_that_the_prompt_began_must_end(grammars):
     wanted = grammar(
         choice=AUTO, response_schema={"type": "object"}, reasons=True, thought_is_open=True
@@ -251,9 +261,9 @@ def test_a_text_that_is_certain_comes_in_the_models_own_tokens():
     qwen = tokenizer("")
     vocabulary = vocabulary_of(qwen, Qwen2Config(eos_token_id=qwen.eos_token_id), rows=len(qwen))
     tool = Tool(name="the", parameters={"const": {" moon": 1}})
-    constraint = Grammars(vocabulary).constraint(
-        grammar(tools=(tool,), choice=ToolChoice("named", "the"))
-    )()
+    wanted = grammar(tools=(tool,), choice=ToolChoice("named", "the"))
+    assert wanted is not None
+    constraint = Grammars(vocabulary).constraint(wanted)()
     written = '<tool_call>\n{"name": "the", "arguments": {" moon": 1}}\n</tool_call>'
     ids = [*qwen.encode(written), qwen.eos_token_id]
     assert ids[0] == qwen.convert_tokens_to_ids("<tool_call>")
@@ -288,7 +298,7 @@ def test_a_token_that_the_grammar_forbids_fails(grammars):
 
 
 def nested(depth):
-    schema = {"type": "string"}
+    schema: dict[str, object] = {"type": "string"}
     for _ in range((depth - 1) // 2):
         schema = {"type": "object", "properties": {"a": schema}}
     return schema
@@ -329,6 +339,22 @@ def test_a_tools_schema_is_named_by_its_place():
     with pytest.raises(Rejected) as raised:
         grammar(tools=tools, choice=REQUIRED)
     assert raised.value.param == "tools[1].function.parameters"
+
+
+def test_parameters_that_may_be_null_are_still_an_object(grammars):
+    tool = Tool(name="f", parameters={**SWITCH, "type": ["object", "null"]})
+    follow = accepting(grammars, grammar(tools=(tool,), choice=REQUIRED))
+    assert follow('<tool_call>\n{"name": "f", "arguments": {"on": true}}\n</tool_call>')
+    assert not follow('<tool_call>\n{"name": "f", "arguments": null}\n</tool_call>')
+
+
+def test_only_the_schemas_that_are_followed_count():
+    large = Tool(name="large", parameters={"title": "x" * MAX_SCHEMA_BYTES})
+    assert grammar(tools=(TOOLS[0], large), choice=AUTO)
+    assert grammar(tools=(TOOLS[0], large), choice=ToolChoice("named", "register"))
+    with pytest.raises(Rejected) as raised:
+        grammar(tools=(TOOLS[0], large), choice=REQUIRED)
+    assert raised.value.param == "tools"
 
 
 def test_words_that_are_not_known_are_refused_of_strict_functions_only(grammars):

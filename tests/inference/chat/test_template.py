@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -244,8 +245,7 @@ def test_the_beginning_of_a_sequence_is_not_written_twice():
         single="<|im_start|> $A", special_tokens=[("<|im_start|>", bos)]
     )
     assert made.encode("a")[0] == bos
-    source = source_of(made)
-    source.special_tokens["bos_token"] = made.bos_token
+    source = replace(source_of(made), special_tokens={"bos_token": made.bos_token})
     assert ChatTemplate(source).prompt_ids((Message(role="user", content="a"),)) == (bos, ord("a"))
 
 
@@ -269,6 +269,20 @@ def test_what_a_template_cannot_or_may_not_do_is_a_rejection(source):
     with pytest.raises(Rejected) as raised:
         rendered(source)
     assert raised.value.param == "messages"
+
+
+@pytest.mark.parametrize("depth", [100, 900, 5000])
+def test_parameters_however_deep_are_shown_or_rejected(depth):
+    parameters = {}
+    for _ in range(depth):
+        parameters = {"a": parameters}
+    tools = (Tool(name="f", parameters=parameters),)
+    try:
+        shown = text(QWEN25, USER, tools=tools)
+    except Rejected:
+        assert depth > 100
+    else:
+        assert shown.count('{"a": ') == depth
 
 
 @pytest.mark.parametrize("bound", [{"max_seconds": -1.0}, {"max_characters": 80}])
