@@ -323,7 +323,7 @@ async def test_the_page_has_one_script_of_its_own_nothing_inline_and_sets_no_coo
 
 async def test_the_script_is_given_the_form_as_it_was_typed(client, serving):
     _, html = await ask(client, prompt="</script><b>", temperature="3")
-    given = re.search(r'<script id="explorer-page"[^>]*>(.*?)</script>', html)[1]
+    [given] = re.findall(r'<script id="explorer-page"[^>]*>(.*?)</script>', html)
     prompt, _, _, temperature, *_ = json.loads(given)["fields"]
     assert prompt["typed"] == "</script><b>"
     assert temperature["error"] == "Temperature must be a number from 0 to 2; this is “3”."
