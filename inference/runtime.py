@@ -122,7 +122,7 @@ class Runtime:
         """
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=False)
-        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job), finish=job.finish_choice)
 
     def submit_and_watch(
         self, request: GenerationRequest, *, max_waiting: int, deadline: float
@@ -130,7 +130,7 @@ class Runtime:
         """As `submit`, with the place in the queue before all else and whenever it changes."""
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=True)
-        return Events(inbox, deadline, cancel=lambda: self._cancel(job))
+        return Events(inbox, deadline, cancel=lambda: self._cancel(job), finish=job.finish_choice)
 
     def _enqueue(
         self,
@@ -270,6 +270,11 @@ class Runtime:
             errands, self._errands = self._errands, []
         jobs, generations = [], []
         for job in list(self._running):
+            if job.generation is not None:
+                job.generation.end(job.finished)
+                if job.generation.has_ended:
+                    self._finish(job, engine)
+                    continue
             if job.cancelled.is_set():
                 _release(job, engine)
                 self._end(job, None, Outcome.CANCELLED)
@@ -298,10 +303,13 @@ class Runtime:
             for event in outcome:
                 job.deliver(event, self._clock())
             if generation.has_ended:
-                seconds = job.seconds_with_the_model(self._clock())
-                self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
-                _release(job, engine)
-                self._end(job, None, Outcome.FINISHED)
+                self._finish(job, engine)
+
+    def _finish(self, job: Job, engine: Engine) -> None:
+        seconds = job.seconds_with_the_model(self._clock())
+        self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
+        _release(job, engine)
+        self._end(job, None, Outcome.FINISHED)
 
     def _end(self, job: Job, item: TraceError | None, outcome: Outcome) -> None:
         with self._changed:
