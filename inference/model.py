@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inference import metrics
+from inference.engine.implementation import Implementation, implementation_for
 from inference.engine.types import ModelCard
 from inference.runtime import Runtime
 from inference.weights.resolve import Checkpoint, resolve
@@ -35,6 +36,8 @@ def start_runtime(
     """
     checkpoint = resolve(alias, model_path=model_path, weights_dir=weights_dir, report=logger.info)
     logger.info("serving %s: %s", checkpoint.model.alias, checkpoint.reason)
+    implementation, reason = implementation_for(checkpoint.folder, gguf=checkpoint.gguf)
+    logger.info("run by %s: %s", implementation, reason)
 
     def load() -> Engine:
         # Imported here, on the thread that will use it, and by no process that only migrates.
@@ -42,18 +45,25 @@ def start_runtime(
 
         begun = time.monotonic()
         engine = load_engine(
-            checkpoint.folder, context_length=checkpoint.model.context_length, threads=threads
+            checkpoint.folder,
+            implementation=implementation,
+            gguf=checkpoint.gguf,
+            kernels_dir=weights_dir / "kernels",
+            context_length=checkpoint.model.context_length,
+            threads=threads,
         )
         seconds = time.monotonic() - begun
         metrics.LOAD_SECONDS.set(seconds)
         logger.info("the model is ready after %.1f s", seconds)
         return engine
 
-    card = card_of(checkpoint, served_name)
+    card = card_of(checkpoint, implementation, served_name)
     return Runtime(card, load, on_failure=on_failure, observer=metrics.observe)
 
 
-def card_of(checkpoint: Checkpoint, served_name: str | None = None) -> ModelCard:
+def card_of(
+    checkpoint: Checkpoint, implementation: Implementation, served_name: str | None = None
+) -> ModelCard:
     model = checkpoint.model
     return ModelCard(
         alias=model.alias,
@@ -64,6 +74,6 @@ def card_of(checkpoint: Checkpoint, served_name: str | None = None) -> ModelCard
         dtype=checkpoint.dtype,
         sha256=checkpoint.sha256,
         max_model_len=model.context_length,
-        engine="transformers",
+        engine=implementation,
         created=int(time.time()),
     )

@@ -38,7 +38,9 @@ FORBIDDEN = {
 
 # Everything that may touch transformers, and what each takes from it.
 TRANSFORMERS = {
-    "inference/engine/loading.py": {"AutoModelForCausalLM", "AutoTokenizer", "DynamicCache"},
+    "inference/engine/loading.py": {
+        *("AutoModelForCausalLM", "AutoTokenizer", "DynamicCache", "GenerationConfig"),
+    },
     "inference/weights/conversion.py": {"AutoConfig", "AutoModelForCausalLM", "AutoTokenizer"},
 }
 

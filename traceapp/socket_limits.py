@@ -1,9 +1,10 @@
 """
-The bounds of a socket that daphne itself must keep: how large a frame, how much may lie unread.
+What of a socket daphne itself must do: bound a frame, wait for a slow reader, say goodbye.
 
 Daphne takes its own bounds for what it sends too, and drops the connection without a code where
 a client crosses one. And it never waits for a slow reader: here it stops to read from whoever
-does not read from us, so that nobody can ask for answers without end and let them pile up.
+does not read from us, so that nobody can ask for answers without end and let them pile up. When
+the server stops, each client is told, which daphne forgets within a second of a socket's opening.
 """
 
 from __future__ import annotations
@@ -11,15 +12,31 @@ from __future__ import annotations
 from typing import Any
 
 from daphne import ws_protocol
+from twisted.internet import reactor as _reactor
+from twisted.internet.defer import Deferred, DeferredList
+
+reactor: Any = _reactor  # chosen at run time, so its module does not say what it is
 
 KIB = 1024
 MAX_FRAME_BYTES = 16 * KIB  # as the body of POST /v1/traces
 MAX_REASON_BYTES = 123  # what a close frame has room for
+GOING_AWAY = 1001
+
+_open: set[BoundedSocket] = set()
 
 
 def bound_sockets() -> None:
-    """Lay the bounds on every daphne of this process. Calling it again changes nothing."""
-    ws_protocol.WebSocketFactory.protocol = BoundedSocket
+    """Make every daphne of this process use our sockets. Calling it again changes nothing."""
+    if ws_protocol.WebSocketFactory.protocol is not BoundedSocket:
+        ws_protocol.WebSocketFactory.protocol = BoundedSocket
+        reactor.addSystemEventTrigger("before", "shutdown", _say_goodbye)
+
+
+def _say_goodbye() -> Deferred[Any]:
+    """Close all sockets; done once they are, which autobahn waits a second for."""
+    for each in list(_open):
+        each.handle_reply({"type": "websocket.close", "code": GOING_AWAY})
+    return DeferredList([each.is_closed for each in _open])
 
 
 class BoundedSocket(ws_protocol.WebSocketProtocol):  # type: ignore[misc]
@@ -36,13 +53,21 @@ class BoundedSocket(ws_protocol.WebSocketProtocol):  # type: ignore[misc]
         self.transport.unregisterProducer()
         self.transport.registerProducer(self, True)
 
+    def onOpen(self) -> None:  # noqa: N802
+        _open.add(self)
+        super().onOpen()
+
+    def onClose(self, *args: Any) -> None:  # noqa: N802
+        _open.discard(self)
+        super().onClose(*args)
+
     def handle_reply(self, message: Any) -> None:
         """What the application says. Daphne could not close with a code below 3000 but 1000."""
-        if message["type"] == "websocket.close" and self.state == self.STATE_OPEN:
+        if message["type"] != "websocket.close" or self.state == self.STATE_CONNECTING:
+            super().handle_reply(message)
+        elif self.state == self.STATE_OPEN:
             reason = (message.get("reason") or "").encode()[:MAX_REASON_BYTES]
             self.sendCloseFrame(code=message.get("code", 1000), reasonUtf8=reason, isReply=False)
-        else:
-            super().handle_reply(message)
 
     def sendMessage(self, *args: Any, **options: Any) -> None:  # noqa: N802
         self.maxMessagePayloadSize = 0  # unbounded: a finished trace is larger than any request

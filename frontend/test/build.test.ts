@@ -9,7 +9,9 @@ it("the script is under 40 kB as it travels", () => {
 });
 
 it("the script is one file that asks for nothing and makes no code from text", () => {
-  expect(SCRIPT).not.toMatch(/\bimport\b|sourceMappingURL|\beval\(|new Function|https?:\/\/(?!www\.w3\.org)/);
+  expect(SCRIPT).not.toMatch(
+    /\bimport\b|sourceMappingURL|\beval\(|new Function|https?:\/\/(?!www\.w3\.org)/,
+  );
 });
 
 it("the script says that it is generated", () => {

@@ -15,7 +15,7 @@ const widths = (choice: Choice, name: StageName) =>
   stage(choice, name).segments.map(({start, width}) => [start, width].map((n) => +n.toFixed(6)));
 
 /** Chose the second token, b. */
-const STEP = stepOf(0, "b", {id: 1, rank: 1, probability: 0.25});
+const STEP = stepOf(0, "b", {id: 1, rank: 1, probability: 0.25, kept: 2});
 
 describe("the stages of a choice", () => {
   const choice = choiceOf(STEP, LAB, settings(1, 0.7));

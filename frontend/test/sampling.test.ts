@@ -28,6 +28,12 @@ describe("temperature", () => {
     expect(chances(LAB, {temperature: 0})).toEqual([1, 0, 0]);
   });
 
+  it("leaves one token in the draw at 0", () => {
+    const shares = after(LAB, {temperature: 0});
+    expect(shares.map(({kept}) => kept)).toEqual([1, 0, 0]);
+    expect(shares[1]?.removedBy).toBe("temperature");
+  });
+
   it("stays finite next to 0", () => {
     expect(chances(LAB, {temperature: 1e-6})).toEqual([1, 0, 0]);
   });

@@ -22,6 +22,7 @@ interface Shown {
   readonly special?: boolean;
   readonly bytes?: readonly number[];
   readonly ms?: number;
+  readonly kept?: number;
 }
 
 /** A step that chose `text`; half probable and first unless said otherwise. */
@@ -47,7 +48,7 @@ export function stepOf(index: number, text: string, shown: Shown = {}): TraceSte
       surprisal_bits: -Math.log2(probability),
       entropy_bits: shown.entropy ?? 1,
       sampling_probability: probability,
-      nucleus_size: 100,
+      nucleus_size: shown.kept ?? 100,
       remainder: {mass: 1 - listed, tokens: 100 - 1 - alternatives.length},
       special: shown.special ?? false,
       forced: shown.forced ?? false,

@@ -7,6 +7,7 @@ will run the model: torch's CPU kernels slow down by half once two threads have 
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 
 from inference.engine.decoder import TransformersDecoder
 from inference.engine.engine import ModelEngine
+from inference.engine.implementation import Implementation
 from inference.engine.vocabulary import TokenizerSource, Vocabulary, byte_level_alphabet
 
 
@@ -21,15 +23,26 @@ class UnsupportedTokenizer(ValueError):
     """The tokenizer is not byte-level BPE."""
 
 
-def load_engine(folder: Path, *, context_length: int, threads: int) -> ModelEngine:
+def load_engine(
+    folder: Path,
+    *,
+    implementation: Implementation,
+    gguf: Path | None,
+    kernels_dir: Path,
+    context_length: int,
+    threads: int,
+) -> ModelEngine:
     """Load a model and its tokenizer, in float32.
 
-    Raises OSError or ValueError where the folder does not hold what it should.
+    The kernels read the GGUF file that a folder was made of in its place, and keep what they
+    compile under kernels_dir. Raises OSError or ValueError where a file is not as it should be.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(threads)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    if implementation == "kernels":
+        return _kernel_engine(folder, tokenizer, gguf, kernels_dir, context_length, threads)
     model = AutoModelForCausalLM.from_pretrained(
         folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
     )
@@ -47,6 +60,34 @@ def engine_of(model: Any, tokenizer: Any, *, context_length: int) -> ModelEngine
     return ModelEngine(
         decoder,
         vocabulary=vocabulary_of(tokenizer, model.generation_config, rows=decoder.rows),
+        tokenizer=tokenizer,
+    )
+
+
+def _kernel_engine(
+    folder: Path,
+    tokenizer: Any,
+    gguf: Path | None,
+    kernels_dir: Path,
+    context_length: int,
+    threads: int,
+) -> ModelEngine:
+    from transformers import GenerationConfig
+
+    from inference.engine.kernels.cache import keep_compiled_under
+
+    keep_compiled_under(kernels_dir)
+    from inference.engine.kernel_decoder import KernelDecoder
+
+    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=threads)
+    if (folder / "generation_config.json").exists():
+        generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
+    else:
+        config = json.loads((folder / "config.json").read_text())
+        generation_config = GenerationConfig(eos_token_id=config.get("eos_token_id"))
+    return ModelEngine(
+        decoder,
+        vocabulary=vocabulary_of(tokenizer, generation_config, rows=decoder.rows),
         tokenizer=tokenizer,
     )
 

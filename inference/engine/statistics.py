@@ -64,17 +64,21 @@ class RowStatistics:
     def tail(self) -> Tail:
         """The distribution in short, for reshaping it at any temperature from 0.05 up.
 
+        Only of ids that have a token: no other is ever drawn, so what is reshaped must leave the
+        others out of its normaliser.
+
         A bin of n tokens with mean logprob m stands for n * exp(m / T). Its relative error is
         (width / T)^2 / 24, so a bin may be as wide as its distance d from the top allows: what
         lies there matters only at T > d / 18, where 150,000 tokens reach a thousandth.
         """
         head = self.candidates(TAIL_HEAD)
         listed = torch.tensor([candidate.token_id for candidate in head])
-        logprobs = self._all_logprobs.index_fill(0, listed, NEVER)
+        drawable = self._all_logprobs[: self._tokens.numel()]
+        logprobs = drawable.index_fill(0, listed, NEVER)
         rest = logprobs[logprobs > NEVER]
         if not rest.numel():
             return Tail(head, ())
-        distance = self._all_logprobs.max() - rest
+        distance = drawable.max() - rest
         # Even widths near the top, then widths in proportion to the distance.
         near = distance / NEAR_WIDTH
         far = NEAR / NEAR_WIDTH + (distance / NEAR).clamp(min=1).log() * (NEAR / NEAR_WIDTH)

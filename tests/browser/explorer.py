@@ -28,6 +28,8 @@ def open_page(page: Page, server: str) -> None:
 
 def fill(page: Page, prompt: str, **settings: str) -> None:
     page.get_by_role("textbox", name="Prompt", exact=True).fill(prompt)
+    if settings:
+        page.locator("details:has(.settings)").evaluate("settings => { settings.open = true }")
     for name, value in settings.items():
         page.get_by_role("textbox", name=LABELS[name], exact=True).fill(value)
 
@@ -54,6 +56,11 @@ def strip(page: Page) -> Locator:
 def drawn(page: Page) -> list[str]:
     """The tokens that were drawn, as shown."""
     return strip(page).get_by_role("button").all_inner_texts()
+
+
+def unfold(page: Page) -> None:
+    """Open everything that is folded away."""
+    page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true })")
 
 
 def pane(page: Page, name: str) -> Locator:

@@ -19,6 +19,7 @@ from tests.browser.explorer import (
     ranked,
     run,
     strip,
+    unfold,
     violations,
 )
 
@@ -62,7 +63,8 @@ def test_a_run_is_announced_once_at_its_start_and_once_at_its_end(page, server):
         """window.said = [];
         new MutationObserver((changes) => {
           for (const {target} of changes) {
-            const text = target.parentElement?.closest('p[role=status]')?.textContent;
+            const element = target.closest ? target : target.parentElement;
+            const text = element?.closest('p[role=status]')?.textContent;
             if (text && window.said.at(-1) !== text) window.said.push(text);
           }
         }).observe(document, {subtree: true, childList: true, characterData: true});"""
@@ -92,8 +94,7 @@ def test_axe_finds_nothing_in_any_state(page, server, scheme, width):
     page.get_by_role("checkbox", name="Measure the prompt too").check()
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)
-    for summary in page.locator("details:not([open]) > summary").all():
-        summary.click()
+    unfold(page)
     for measure in ["Probability", "Rank", "Surprisal", "Entropy"]:
         page.get_by_role("radio", name=measure).check()
         assert violations(page) == []
@@ -123,8 +124,7 @@ def show_everything(page):
     ranked(page).get_by_role("button", name=re.compile("^Follow ")).first.click()
     page.get_by_role("button", name="Compare").first.click(timeout=PATIENCE_MS)
     await_end(page)
-    for summary in page.locator("details:not([open]) > summary").all():
-        summary.click()
+    unfold(page)
     page.get_by_label(re.compile("What if step")).fill(" ca")
     expect(page.get_by_role("list", name="Tokens that begin so")).to_be_visible()
 
@@ -132,7 +132,6 @@ def show_everything(page):
 def test_the_narrowest_window_never_scrolls_sideways(page, server):
     page.set_viewport_size(NARROW)
     open_page(page, server)
-    page.get_by_text("Settings", exact=True).click()
     show_everything(page)
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
     outside = page.locator("main *:not(.unseen, .unseen *, svg *)").evaluate_all(
@@ -145,7 +144,6 @@ def test_the_narrowest_window_never_scrolls_sideways(page, server):
 def test_what_can_be_pressed_is_large_enough(page, server):
     page.set_viewport_size(NARROW)
     open_page(page, server)
-    page.get_by_text("Settings", exact=True).click()
     show_everything(page)
     small = page.locator(
         "button, summary, textarea, input:not([type=radio]), .choices label"
@@ -167,21 +165,28 @@ def test_the_page_asks_its_own_server_alone_and_stores_nothing(page, server):
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
 
 
+STRICT_POLICY = """
+new MutationObserver((_, observer) => {
+  if (!document.head) return;
+  observer.disconnect();
+  const policy = document.createElement("meta");
+  policy.httpEquiv = "Content-Security-Policy";
+  policy.content = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+    "connect-src 'self'";
+  document.head.prepend(policy);
+}).observe(document, {childList: true, subtree: true});
+"""
+
+
 def test_the_page_runs_under_a_strict_content_security_policy(page, server):
-    allowed = ("script-src", "style-src", "img-src", "connect-src")
-    policy = "; ".join(["default-src 'none'", *(f"{each} 'self'" for each in allowed)])
-
-    def strict(route):
-        answer = route.fetch()
-        route.fulfill(
-            response=answer, headers={**answer.headers, "content-security-policy": policy}
-        )
-
-    blocked = []
-    page.on("console", lambda said: blocked.append(said.text) if said.type == "error" else None)
-    page.route(server, strict)
+    errors = []
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.add_init_script(STRICT_POLICY)
     run(page, server, temperature="1", seed="1")
-    assert blocked == []
+    unfold(page)
+    assert errors == []
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    assert "Content Security Policy" in errors[0]  # it was in force
 
 
 def test_paper_has_the_trace_and_no_controls(page, server):

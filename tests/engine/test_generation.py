@@ -137,6 +137,15 @@ def test_logits_that_are_not_finite_are_a_failure(bad):
         run(scripted_engine(script), "x")
 
 
+def test_rows_without_a_token_are_in_no_bin_of_the_tail():
+    """A head of 100 rows, of which the tokenizer has 80: 50 singly, 30 in bins."""
+    from inference.engine.statistics import RowStatistics
+
+    tail = RowStatistics(torch.zeros(100), listable=80).tail()
+    assert sum(count for count, _ in tail.bins) == 30
+    assert [logprob for _, logprob in tail.bins] == [pytest.approx(-math.log(100))]
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.02, 0.3, 1.0, 3.0, 10.0])
 def test_the_tail_gives_the_mass_of_the_rest_at_any_temperature(spread):
     """Under a thousandth off, absolute, at every temperature from 0.05 to 2."""

@@ -38,7 +38,9 @@ export function ChoiceTable({choice, step}: {readonly choice: Choice; readonly s
               <th scope="row">{share.token && <TokenText bytes={bytesOf(share.token)} />}</th>
               <td>{percent(share.raw)}</td>
               <td>{percent(share.scaled)}</td>
-              <td>{share.kept > 0 ? percent(share.chance) : "removed by top-p"}</td>
+              <td>
+                {share.removedBy === null ? percent(share.chance) : `removed by ${share.removedBy}`}
+              </td>
             </tr>
           ))}
           <tr>

@@ -1,19 +1,20 @@
 import {plural} from "../domain/format";
 import type {Trace} from "../domain/trace";
+import type {Hello} from "../wire";
 
 interface Props {
   readonly trace: Trace;
-  /** Whether the model is loaded. */
-  readonly ready: boolean;
+  /** What the server said of itself; null while there is no connection. */
+  readonly hello: Hello | null;
   readonly onStop: () => void;
 }
 
 /** Where a run stands while it is on. */
-export function RunStatus({trace, ready, onStop}: Props) {
+export function RunStatus({trace, hello, onStop}: Props) {
   const most = trace.start.settings.max_new_tokens;
   return (
     <div class="progress">
-      <p>{words(trace, ready)}</p>
+      <p>{words(trace, hello)}</p>
       <progress
         aria-label="Tokens drawn"
         max={most}
@@ -26,10 +27,10 @@ export function RunStatus({trace, ready, onStop}: Props) {
   );
 }
 
-function words({status, position, steps, start}: Trace, ready: boolean): string {
+function words({status, position, steps, start}: Trace, hello: Hello | null): string {
   switch (status) {
     case "unsent":
-      return ready ? "Waiting for the connection…" : "Waiting for the model: it starts by itself…";
+      return hello ? "Waiting for the model: it starts by itself…" : "Waiting for the connection…";
     case "queued":
       return position === 1
         ? "You are next in the queue."

@@ -45,7 +45,7 @@ export function TraceView({live, branch, measure, onMeasure, onStop}: Props) {
       ref={section}
     >
       <h2 id="trace-title">The trace</h2>
-      {isOn(trace) && <RunStatus trace={trace} ready={hello?.ready ?? false} onStop={onStop} />}
+      {isOn(trace) && <RunStatus trace={trace} hello={hello} onStop={onStop} />}
       {trace.promptTokens.length > 0 && (
         <Reader
           trace={trace}

@@ -28,7 +28,9 @@ export interface Stage {
 export interface Choice {
   readonly shares: readonly Reshaped[];
   readonly stages: readonly Stage[];
+  /** Tokens in the draw, as the server counted them. */
   readonly kept: number;
+  /** Tokens that top-p removed. */
   readonly removed: number;
 }
 
@@ -49,21 +51,23 @@ export function choiceOf(step: TraceStep, lab: Lab, settings: Settings): Choice 
     minP: 0,
   });
   const total = shares.reduce((sum, share) => sum + share.count, 0);
-  const kept = shares.reduce((sum, share) => sum + share.kept, 0);
+  const kept = step.analysis.nucleus_size;
+  const cuts = shares.some(({removedBy}) => removedBy === "top-p");
   const draw = (width: (share: Reshaped) => number) => segments(shares, chosen.token_id, width);
   const scaled = draw((share) => share.count * share.scaled);
+  const keptHere = shares.reduce((sum, share) => sum + share.kept, 0);
   const cut = shares.reduce((mass, share) => mass + share.kept * share.scaled, 0);
   return {
     shares,
     kept,
-    removed: total - kept,
+    removed: cuts ? total - kept : 0,
     stages: [
       {name: "raw", segments: draw((share) => share.count * share.raw), cut: null},
       {name: "temperature", segments: scaled, cut: null},
       {
         name: "top-p",
-        segments: kept < total ? cutAt(scaled, cut, kept) : scaled,
-        cut: kept < total ? cut : null,
+        segments: cuts ? cutAt(scaled, cut, keptHere) : scaled,
+        cut: cuts ? cut : null,
       },
       {name: "renormalised", segments: draw((share) => share.kept * share.chance), cut: null},
     ],

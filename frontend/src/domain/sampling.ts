@@ -29,7 +29,7 @@ export interface Share {
 /** Sums of floats miss a bound that they meet exactly; without this, one token too many stays. */
 const ROUNDING = 1e-9;
 
-export type Filter = "top-k" | "top-p" | "min-p";
+export type Filter = "temperature" | "top-k" | "top-p" | "min-p";
 
 /** A share after the settings. Probabilities are of each token in it. */
 export interface Reshaped extends Share {
@@ -69,7 +69,9 @@ export function withToken(shares: readonly Share[], token: LabToken): readonly S
 /** Every share after temperature, top-k, top-p and min-p. */
 export function reshape(shares: readonly Share[], settings: Reshaping): readonly Reshaped[] {
   const scaled = scale(shares, settings.temperature);
-  const afterTopK = keepTopK(shares, settings.topK);
+  // A token whose probability has become exactly 0 is never drawn.
+  const possible = shares.map(({count}, i) => (at(scaled, i) > 0 ? count : 0));
+  const afterTopK = keepTopK(possible, settings.topK);
   const afterTopP = keepTopP(scaled, afterTopK, settings.topP);
   const afterMinP = keepMinP(scaled, afterTopP, settings.minP);
   const mass = sum(scaled.map((probability, i) => probability * at(afterMinP, i)));
@@ -78,16 +80,22 @@ export function reshape(shares: readonly Share[], settings: Reshaping): readonly
     raw: Math.exp(share.logprob),
     scaled: at(scaled, i),
     kept: at(afterMinP, i),
-    removedBy:
-      at(afterTopK, i) < share.count
-        ? "top-k"
-        : at(afterTopP, i) < at(afterTopK, i)
-          ? "top-p"
-          : at(afterMinP, i) < at(afterTopP, i)
-            ? "min-p"
-            : null,
+    removedBy: removedBy(share.count, [
+      ["temperature", at(possible, i)],
+      ["top-k", at(afterTopK, i)],
+      ["top-p", at(afterTopP, i)],
+      ["min-p", at(afterMinP, i)],
+    ]),
     chance: at(afterMinP, i) > 0 ? at(scaled, i) / mass : 0,
   }));
+}
+
+/** The first filter that took some of so many tokens away. */
+function removedBy(
+  count: number,
+  left: readonly (readonly [filter: Filter, count: number])[],
+): Filter | null {
+  return left.find(([, kept]) => kept < count)?.[0] ?? null;
 }
 
 /** Probabilities at a temperature; at 0 the most probable token has everything. */
@@ -99,9 +107,9 @@ function scale(shares: readonly Share[], temperature: number): readonly number[]
   return weights.map((weight) => weight / total);
 }
 
-function keepTopK(shares: readonly Share[], topK: number | null): readonly number[] {
+function keepTopK(counts: readonly number[], topK: number | null): readonly number[] {
   let left = topK ?? Infinity;
-  return shares.map(({count}) => {
+  return counts.map((count) => {
     const kept = Math.min(count, left);
     left -= kept;
     return kept;

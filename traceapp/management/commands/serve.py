@@ -66,9 +66,7 @@ class Command(BaseCommand):
                 host=options["host"], port=options["port"]
             ),
             # Not before the reactor runs: until then a signal ends the process unheard.
-            ready_callable=lambda: reactor.callWhenRunning(
-                self._announce, options["host"], server
-            ),
+            ready_callable=lambda: reactor.callWhenRunning(self._announce, options["host"], server),
             server_name="",
         )
         server.run()

@@ -1,0 +1,107 @@
+"""
+Matrix times vectors: y[m, n] = sum over k of w[n, k] x[m, k], for rows n of a weight matrix.
+
+A group of rows is read once for up to eight vectors, while it lies in the nearest cache. For many
+vectors (a prompt) a quantised row is first written out as float32. Neither changes a result: the
+sum over k has one order, that of `lanes.dots`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from inference.engine.kernels import lanes
+from inference.engine.kernels.formats import BF16, FLOAT32, Q4, Q8
+
+MANY = 12  # vectors, from which on a row is worth writing out as float32
+
+
+def _multiply_of(format: int) -> Any:
+    """The kernel of one format: eight, four, two and then one vector at a time."""
+    dots_1x8, dots_2x4 = lanes.dots(format, 1, 8), lanes.dots(format, 2, 4)
+    dots_4x2, dots_4x1 = lanes.dots(format, 4, 2), lanes.dots(format, 4, 1)
+    dots_1x1 = lanes.dots(format, 1, 1)
+
+    @njit(error_model="numpy")
+    def multiply(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes):
+        fours = rows // 4 * 4
+        m = 0
+        while m < vectors:
+            left = vectors - m
+            if left >= 8:
+                for n in range(fours):
+                    dots_1x8(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                step = 8
+            elif left >= 4:
+                for n in range(0, fours, 2):
+                    dots_2x4(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                step = 4
+            elif left >= 2:
+                for n in range(0, fours, 4):
+                    dots_4x2(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                step = 2
+            else:
+                for n in range(0, fours, 4):
+                    dots_4x1(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                step = 1
+            for n in range(fours, rows):
+                for v in range(step):
+                    xv, yv = x + v * x_bytes, y + v * y_bytes + 4 * n
+                    dots_1x1(w + n * row_bytes, row_bytes, xv, x_bytes, columns, yv, y_bytes)
+            m, x, y = m + step, x + step * x_bytes, y + step * y_bytes
+
+    return multiply
+
+
+multiply_float32 = _multiply_of(FLOAT32)
+_multiply_bf16 = _multiply_of(BF16)
+_multiply_q8 = _multiply_of(Q8)
+_multiply_q4 = _multiply_of(Q4)
+_unpack_float32 = lanes.unpack(FLOAT32)
+_unpack_bf16 = lanes.unpack(BF16)
+_unpack_q8 = lanes.unpack(Q8)
+_unpack_q4 = lanes.unpack(Q4)
+
+
+@njit(error_model="numpy")
+def row_bytes_of(format, columns):
+    if format == FLOAT32:
+        return columns * 4
+    if format == BF16:
+        return columns * 2
+    if format == Q8:
+        return columns // 32 * 36
+    return columns // 32 * 24
+
+
+@njit(error_model="numpy")
+def unpack_row(format, w, columns, y):
+    """Write a row as float32; `w` and `y` are addresses."""
+    if format == FLOAT32:
+        _unpack_float32(w, columns, y)
+    elif format == BF16:
+        _unpack_bf16(w, columns, y)
+    elif format == Q8:
+        _unpack_q8(w, columns, y)
+    else:
+        _unpack_q4(w, columns, y)
+
+
+@njit(error_model="numpy")
+def multiply(format, w, rows, columns, x, x_bytes, vectors, y, y_bytes, scratch):
+    """y = x w^T for `rows` rows at address w; scratch holds (rows, columns) float32."""
+    row_bytes = row_bytes_of(format, columns)
+    if format != FLOAT32 and vectors >= MANY:
+        for n in range(rows):
+            unpack_row(format, w + n * row_bytes, columns, scratch + n * columns * 4)
+        w, row_bytes, format = scratch, columns * 4, FLOAT32
+    if format == FLOAT32:
+        multiply_float32(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
+    elif format == BF16:
+        _multiply_bf16(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
+    elif format == Q8:
+        _multiply_q8(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
+    else:
+        _multiply_q4(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)

@@ -1,0 +1,152 @@
+"""
+Threads that share the tasks of a pass: one runs it, and helpers take tasks where they can.
+
+Tasks are claimed one by one from a ticket: an int64 that holds the number of the stage and how
+many of its tasks are left. A helper that the system keeps from running claims nothing, so a busy
+core costs its share and no more; which thread takes a task changes no result. Between passes a
+helper waits actively for a moment, then sleeps.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from inference.engine.kernels import memory
+from inference.engine.kernels.forward import (
+    ATTENTION_NORM,
+    EMBED,
+    LAST_NORM,
+    PREDICT,
+    run_task,
+    tasks_of,
+)
+
+# Cells, by their place in bytes; those that both sides write lie in cache lines of their own.
+TICKET, DONE, STAGE, LAYER, RUNNING = 0, 128, 256, 264, 384
+CELL_BYTES = 512
+LEFT = (1 << 24) - 1  # the bits of the ticket that count tasks
+
+SPINS = 20_000  # pauses, each some 20 to 40 ns
+FIRST = np.int64(0)  # layer, and worker: the one that runs the pass
+FEW_TASKS = 4  # fewer are done before a helper has seen them
+
+
+@njit(error_model="numpy")
+def _claim(cells):
+    """The number of a task of the current stage, from the last to the first; -1: none is left."""
+    while True:
+        ticket = memory.load(cells + TICKET)
+        left = ticket & LEFT
+        if left == 0:
+            return -1
+        if memory.replace(cells + TICKET, ticket, ticket - 1):
+            return left - 1
+
+
+@njit(error_model="numpy")
+def _run_stage(stage, layer, model, work):
+    tasks = tasks_of(stage, model, work)
+    cells = work.cells
+    alone = work.workers == 1 or tasks < FEW_TASKS
+    if not alone:
+        memory.store(cells + STAGE, stage)
+        memory.store(cells + LAYER, layer)
+        memory.store(cells + DONE, 0)
+        number = (memory.load(cells + TICKET) >> 24) + 1
+        memory.store(cells + TICKET, (number << 24) | tasks)
+    left = tasks
+    while True:
+        left = left - 1 if alone else _claim(cells)
+        if left < 0:
+            break
+        run_task(stage, layer, left, FIRST, model, work)
+        if not alone:
+            memory.add(cells + DONE, 1)
+    spins = 0
+    while not alone and memory.load(cells + DONE) < tasks:
+        spins += 1
+        if spins < SPINS:
+            memory.pause()
+        else:
+            memory.give_way()
+
+
+@njit(error_model="numpy", nogil=True, cache=True)
+def run_pass(model, work):
+    """The pass that `work` describes, with whatever help comes."""
+    memory.store(work.cells + RUNNING, 1)
+    stage, layer = EMBED, FIRST
+    while stage <= PREDICT:
+        _run_stage(stage, layer, model, work)
+        stage += 1
+        if stage == LAST_NORM and layer < model.layers - 1:
+            stage, layer = ATTENTION_NORM, layer + 1
+    memory.store(work.cells + RUNNING, 0)
+
+
+@njit(error_model="numpy", nogil=True, cache=True)
+def help_out(worker, model, work):
+    """Take tasks until none has come for a while and no pass is running."""
+    cells = work.cells
+    spins = 0
+    while spins < SPINS or memory.load(cells + RUNNING):
+        ticket = memory.load(cells + TICKET)
+        if ticket & LEFT == 0:
+            spins += 1
+            if spins % SPINS:
+                memory.pause()
+            else:
+                memory.give_way()
+            continue
+        # Where the ticket is still the same afterwards, these two were read of its stage.
+        stage, layer = memory.load(cells + STAGE), memory.load(cells + LAYER)
+        if memory.replace(cells + TICKET, ticket, ticket - 1):
+            run_task(stage, layer, (ticket & LEFT) - 1, worker, model, work)
+            memory.add(cells + DONE, 1)
+            spins = 0
+
+
+class Team:
+    """The helpers of one model. `run` is called by one thread at a time."""
+
+    def __init__(self, model: Any, work: Any, *, helpers: int) -> None:
+        self._model, self._work = model, work
+        self._desks = [_Desk() for _ in range(helpers)]
+        for number, desk in enumerate(self._desks):
+            args = (desk, number + 1, model, work)
+            threading.Thread(target=_attend_desk, args=args, name="kernels", daemon=True).start()
+
+    def run(self) -> None:
+        for desk in self._desks:
+            if desk.asleep:
+                desk.asleep = False
+                desk.bell.release()
+        run_pass(self._model, self._work)
+
+    def close(self) -> None:
+        """Send the helpers home. Must not be called during a pass."""
+        for desk in self._desks:
+            desk.closed = True
+            desk.bell.release()
+
+
+class _Desk:
+    """Where one helper sleeps."""
+
+    def __init__(self) -> None:
+        self.bell = threading.Semaphore(0)
+        self.asleep = True
+        self.closed = False
+
+
+def _attend_desk(desk: _Desk, worker: int, model: Any, work: Any) -> None:
+    while True:
+        desk.bell.acquire()
+        if desk.closed:
+            return
+        help_out(worker, model, work)
+        desk.asleep = True
