@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import torch
 
@@ -13,15 +14,14 @@ from inference.completions.settings import CompletionSettings
 from inference.completions.values import gather
 from inference.engine.types import SamplingParams
 from inference.limits import Limits
-from tests.fakes import scripted_engine
+from tests.fakes import PADDING_ROWS, scripted_engine, tiny_tokenizer
 
 PLENTY = 60.0
 
 
 async def complete(serving, prompts, **asked):
-    settings = CompletionSettings(
-        **{"sampling": SamplingParams(seed=3), "max_tokens": 20, "ignore_eos": True} | asked
-    )
+    defaults: dict[str, Any] = {"sampling": SamplingParams(seed=3), "max_tokens": 20}
+    settings = CompletionSettings(ignore_eos=True, **defaults | asked)
     requests = plan(
         prompts,
         settings,
@@ -41,18 +41,15 @@ async def complete(serving, prompts, **asked):
     )
 
 
-def one_of_two_then_c(engine):
+def one_of_two_then_c(place):
     """An even draw between a and b, then c for ever."""
-    rows = engine.vocabulary.rows
-    first = torch.full((rows,), -1e4).index_fill(0, torch.tensor([97, 98]), 0.0)
-    then = torch.full((rows,), -1e4).index_fill(0, torch.tensor([99]), 0.0)
-    return lambda place: first if place == 0 else then
+    drawn = [97, 98] if place == 0 else [99]
+    rows = len(tiny_tokenizer()) + PADDING_ROWS
+    return torch.full((rows,), -1e4).index_fill(0, torch.tensor(drawn), 0.0)
 
 
 async def test_a_choice_that_has_stopped_costs_the_model_no_more(install):
-    engine = scripted_engine("")
-    engine._decoder._script = one_of_two_then_c(engine)
-    serving = install(engine)
+    serving = install(scripted_engine(one_of_two_then_c))
     pieces, usage = await complete(serving, [(97,)], num_choices=4, stop=("a",))
     stopped = [piece for piece in pieces if piece.finish_reason == "stop"]
     went_on = [piece for piece in pieces if piece.finish_reason == "length"]
@@ -61,7 +58,7 @@ async def test_a_choice_that_has_stopped_costs_the_model_no_more(install):
     assert usage.completion_tokens == 3 * 1 + 20
     serving.close()
     # The prompt, 19 tokens of the choice that goes on, and of the others what was under way.
-    assert engine._decoder.passes <= 1 + 19 + 3 * 5
+    assert serving.engine._decoder.passes <= 1 + 19 + 3 * 5
 
 
 async def test_a_batch_needs_one_place_and_keeps_it(install):
