@@ -59,6 +59,12 @@ def test_bars_are_as_long_as_they_are_probable_and_the_axis_can_be_logarithmic(p
     assert all(log > lin for log, lin in zip(logarithmic, linear, strict=True))
 
 
+def box(locator):
+    found = locator.bounding_box()
+    assert found is not None
+    return found
+
+
 def test_the_random_number_falls_into_the_place_of_the_drawn_token(page, server):
     run(page, server, "Once upon a time", temperature="1", top_p="0.9", seed="5")
     choice = pane(page, "How the choice was made")
@@ -67,9 +73,9 @@ def test_the_random_number_falls_into_the_place_of_the_drawn_token(page, server)
         told = choice.locator(".verdict").inner_text()
         u, lower, upper = (float(each) for each in re.findall(r"\d\.\d+", told)[:3])
         assert lower <= u < upper
-        axis = choice.locator(".stage.drawing .segments").bounding_box()
-        mark = choice.locator(".dart line").bounding_box()
-        place = choice.locator(".stage.drawing rect.chosen").bounding_box()
+        axis = box(choice.locator(".stage.drawing .segments"))
+        mark = box(choice.locator(".dart line"))
+        place = box(choice.locator(".stage.drawing rect.chosen"))
         assert mark["x"] + mark["width"] / 2 == pytest.approx(
             axis["x"] + u * axis["width"], abs=axis["width"] / 100
         )

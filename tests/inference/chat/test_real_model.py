@@ -47,7 +47,14 @@ def folder():
 
 @pytest.fixture(scope="module")
 def engine(folder):
-    return load_engine(folder, context_length=2048, threads=1)
+    return load_engine(
+        folder,
+        implementation="transformers",  # what these tests are about is the tokenizer
+        gguf=None,
+        kernels_dir=settings.TRACEAPP.weights_dir / "kernels",
+        context_length=2048,
+        threads=1,
+    )
 
 
 @pytest.fixture(scope="module")
