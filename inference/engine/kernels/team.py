@@ -28,7 +28,8 @@ from inference.engine.kernels.forward import (
 # Cells, by their place in bytes; those that both sides write lie in cache lines of their own.
 TICKET, DONE, STAGE, LAYER, RUNNING = 0, 128, 256, 264, 384
 CELL_BYTES = 512
-LEFT = (1 << 24) - 1  # the bits of the ticket that count tasks
+# A ticket: the stage's number, how many tasks it has, and how many of them are left.
+NUMBER_AT, TASKS_AT, COUNT = 40, 20, (1 << 20) - 1
 
 SPINS = 20_000  # pauses, each some 20 to 40 ns
 FIRST = np.int64(0)  # layer, and worker: the one that runs the pass
@@ -36,15 +37,20 @@ FEW_TASKS = 4  # fewer are done before a helper has seen them
 
 
 @njit(error_model="numpy")
+def _task_of(ticket):
+    """The next task of a ticket: they go up, as memory is read ahead. -1: none is left."""
+    left = ticket & COUNT
+    return ((ticket >> TASKS_AT) & COUNT) - left if left else -1
+
+
+@njit(error_model="numpy")
 def _claim(cells):
-    """The number of a task of the current stage, from the last to the first; -1: none is left."""
+    """The number of a task that nobody else has; -1: none is left."""
     while True:
         ticket = memory.load(cells + TICKET)
-        left = ticket & LEFT
-        if left == 0:
-            return -1
-        if memory.replace(cells + TICKET, ticket, ticket - 1):
-            return left - 1
+        task = _task_of(ticket)
+        if task < 0 or memory.replace(cells + TICKET, ticket, ticket - 1):
+            return task
 
 
 @njit(error_model="numpy")
@@ -56,14 +62,15 @@ def _run_stage(stage, layer, model, work):
         memory.store(cells + STAGE, stage)
         memory.store(cells + LAYER, layer)
         memory.store(cells + DONE, 0)
-        number = (memory.load(cells + TICKET) >> 24) + 1
-        memory.store(cells + TICKET, (number << 24) | tasks)
-    left = tasks
+        number = (memory.load(cells + TICKET) >> NUMBER_AT) + 1
+        memory.store(cells + TICKET, (number << NUMBER_AT) | (tasks << TASKS_AT) | tasks)
+    done = 0
     while True:
-        left = left - 1 if alone else _claim(cells)
-        if left < 0:
+        task = done if alone else _claim(cells)
+        if task < 0 or done == tasks:
             break
-        run_task(stage, layer, left, FIRST, model, work)
+        run_task(stage, layer, task, FIRST, model, work)
+        done += 1
         if not alone:
             memory.add(cells + DONE, 1)
     spins = 0
@@ -95,7 +102,8 @@ def help_out(worker, model, work):
     spins = 0
     while spins < SPINS or memory.load(cells + RUNNING):
         ticket = memory.load(cells + TICKET)
-        if ticket & LEFT == 0:
+        task = _task_of(ticket)
+        if task < 0:
             spins += 1
             if spins % SPINS:
                 memory.pause()
@@ -105,7 +113,7 @@ def help_out(worker, model, work):
         # Where the ticket is still the same afterwards, these two were read of its stage.
         stage, layer = memory.load(cells + STAGE), memory.load(cells + LAYER)
         if memory.replace(cells + TICKET, ticket, ticket - 1):
-            run_task(stage, layer, (ticket & LEFT) - 1, worker, model, work)
+            run_task(stage, layer, task, worker, model, work)
             memory.add(cells + DONE, 1)
             spins = 0
 
