@@ -16,7 +16,7 @@ import httpx
 from tests.commands import command, environment, manage
 
 READY_LINE = re.compile(r"Token Trace is at http://[^:]+:(\d+)/")
-START_SECONDS = 100.0  # a first start compiles the kernels
+START_SECONDS = 180.0  # a first start compiles the kernels, perhaps beside other work
 STOP_SECONDS = 30.0
 
 # No rate, for these clients are one; one thread, for two that share a busy core wait for each
