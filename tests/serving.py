@@ -114,10 +114,15 @@ class Server:
     def stop(self) -> int:
         """End it as a service manager does; its exit status."""
         self.process.terminate()
+        return self.ended()
+
+    def ended(self, *, seconds: float = STOP_SECONDS) -> int:
+        """Its exit status, once it has ended by itself; one that does not is killed."""
         try:
-            return self.process.wait(STOP_SECONDS)
+            return self.process.wait(seconds)
         finally:
             self.process.kill()
+            self.process.wait()
 
 
 @contextmanager
