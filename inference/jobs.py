@@ -50,6 +50,7 @@ class Job:
         self._first_token_at: float | None = None
         self._tokens = 0
         self.cancelled = threading.Event()
+        self.finished: frozenset[int] = frozenset()  # choices whose reader has enough of them
         self._emit = emit
         self._tells_place = tells_place
         self._position: int | None = None  # as last told
@@ -59,6 +60,10 @@ class Job:
         if self._tells_place and position != self._position:
             self._position = position
             self.tell(QueuePlace(position))
+
+    def finish_choice(self, choice: int) -> None:
+        """Draw no more for this choice after the turn under way."""
+        self.finished |= {choice}
 
     def deliver(self, event: Event, now: float) -> None:
         """Tell an event, and note when tokens came."""
@@ -98,11 +103,17 @@ class Events(Generic[E]):
     """The caller's side: the events as they happen. Close it to give up the rest."""
 
     def __init__(
-        self, inbox: asyncio.Queue[Any], deadline: float, *, cancel: Callable[[], None]
+        self,
+        inbox: asyncio.Queue[Any],
+        deadline: float,
+        *,
+        cancel: Callable[[], None],
+        finish: Callable[[int], None],
     ) -> None:
         self._inbox = inbox
         self._deadline = deadline  # monotonic seconds
         self._cancel = cancel
+        self._finish = finish
 
     def __aiter__(self) -> Events[E]:
         return self
@@ -121,6 +132,10 @@ class Events(Generic[E]):
         if isinstance(item, TraceError):
             raise item
         return item
+
+    def finish_choice(self, choice: int) -> None:
+        """Let this choice draw no more; a step that is being made may still come."""
+        self._finish(choice)
 
     def stop(self) -> None:
         """Let there be no more than what is being made now; the iteration then ends."""

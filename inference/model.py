@@ -38,6 +38,9 @@ def start_runtime(
     logger.info("serving %s: %s", checkpoint.model.alias, checkpoint.reason)
     implementation, reason = implementation_for(checkpoint.folder, gguf=checkpoint.gguf)
     logger.info("run by %s: %s", implementation, reason)
+    kernels_dir = weights_dir / "kernels"
+    if implementation == "kernels" and not kernels_dir.exists():
+        logger.info("this first start compiles the kernels, which takes up to a minute")
 
     def load() -> Engine:
         # Imported here, on the thread that will use it, and by no process that only migrates.
@@ -48,7 +51,7 @@ def start_runtime(
             checkpoint.folder,
             implementation=implementation,
             gguf=checkpoint.gguf,
-            kernels_dir=weights_dir / "kernels",
+            kernels_dir=kernels_dir,
             context_length=checkpoint.model.context_length,
             threads=threads,
         )

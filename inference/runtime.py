@@ -119,7 +119,9 @@ class Runtime:
         """
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=False)
-        return Events(inbox, deadline, cancel=lambda: self._places.give_up(job))
+        return Events(
+            inbox, deadline, cancel=lambda: self._places.give_up(job), finish=job.finish_choice
+        )
 
     def submit_and_watch(
         self, request: GenerationRequest, *, max_waiting: int, deadline: float
@@ -127,7 +129,9 @@ class Runtime:
         """As `submit`, with the place in the queue before all else and whenever it changes."""
         inbox: asyncio.Queue[Item] = asyncio.Queue()
         job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=True)
-        return Events(inbox, deadline, cancel=lambda: self._places.give_up(job))
+        return Events(
+            inbox, deadline, cancel=lambda: self._places.give_up(job), finish=job.finish_choice
+        )
 
     def _enqueue(
         self,
@@ -210,7 +214,7 @@ class Runtime:
         self._set_status(Status.SERVING)
         while self._await_work():
             self._places.admit(max_batch=engine.max_batch)
-            turns.drop_cancelled(engine, self._places)
+            turns.drop_ended(engine, self._places)
             # Only now: what an owner that left had still running has been released above.
             self._run_errands(engine)
             turns.take_turn(engine, self._places, self._clock)

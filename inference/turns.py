@@ -22,9 +22,14 @@ if TYPE_CHECKING:  # torch comes with these
 logger = logging.getLogger(__name__)
 
 
-def drop_cancelled(engine: Engine, places: Places) -> None:
-    """End the running jobs whose callers have left."""
+def drop_ended(engine: Engine, places: Places) -> None:
+    """End the running jobs whose callers have enough of every choice, or have left."""
     for job in places.running():
+        if job.generation is not None:
+            job.generation.end(job.finished)
+            if job.generation.has_ended:
+                _finish(job, engine, places)
+                continue
         if job.cancelled.is_set():
             _release(job, engine)
             places.end(job, Outcome.CANCELLED)
@@ -51,8 +56,7 @@ def take_turn(engine: Engine, places: Places, clock: Callable[[], float]) -> Non
         for event in outcome:
             job.deliver(event, clock())
         if generation.has_ended:
-            _release(job, engine)
-            places.end(job, Outcome.FINISHED)
+            _finish(job, engine, places)
 
 
 def _open(job: Job, engine: Engine, places: Places) -> Generation | None:
@@ -62,6 +66,11 @@ def _open(job: Job, engine: Engine, places: Places) -> Generation | None:
     except Exception as error:
         places.end(job, Outcome.FAILED, _as_failure(error))
     return job.generation
+
+
+def _finish(job: Job, engine: Engine, places: Places) -> None:
+    _release(job, engine)
+    places.end(job, Outcome.FINISHED)
 
 
 def _release(job: Job, engine: Engine) -> None:

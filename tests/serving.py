@@ -17,7 +17,7 @@ from tests.commands import command, environment, manage
 
 SERVE = tuple(command("serve"))
 READY_LINE = re.compile(r"Token Trace is at http://[^:]+:(\d+)/")
-START_SECONDS = 100.0  # a first start compiles the kernels
+START_SECONDS = 180.0  # a first start compiles the kernels, perhaps beside other work
 STOP_SECONDS = 30.0
 
 # No rate, for these clients are one; one thread, for two that share a busy core wait for each
@@ -115,10 +115,15 @@ class Server:
     def stop(self) -> int:
         """End it as a service manager does; its exit status."""
         self.process.terminate()
+        return self.ended()
+
+    def ended(self, *, seconds: float = STOP_SECONDS) -> int:
+        """Its exit status, once it has ended by itself; one that does not is killed."""
         try:
-            return self.process.wait(STOP_SECONDS)
+            return self.process.wait(seconds)
         finally:
             self.process.kill()
+            self.process.wait()
 
 
 @contextmanager

@@ -44,23 +44,15 @@ class HomePage:
         metadata={"help": "The model that this process serves; None if it serves none."}
     )
     ready: bool = field(metadata={"help": "Whether that model is loaded and would answer now."})
+    for_script: dict[str, object] = field(
+        metadata={"help": "The form, the examples and the model, for frontend/src/page.ts."}
+    )
     problem: Problem | None = field(
         default=None, metadata={"help": "Why the last request was not traced, if it was not."}
     )
     drawn: DrawnTrace | None = field(
         default=None, metadata={"help": "The trace that was asked for, if one was."}
     )
-
-    @property
-    def for_script(self) -> dict[str, object]:
-        """What frontend/src/page.ts reads: the same form, examples and model, as JSON."""
-        return {
-            "fields": [asdict(each) for each in self.form.fields],
-            "examples": [asdict(each) for each in self.examples],
-            "model": self.model
-            and {"alias": self.model.alias, "repository": self.model.repository},
-            "ready": self.ready,
-        }
 
 
 # Exempt, for a trace changes nothing and the page is to set no cookie; POSTs that other sites'
@@ -95,10 +87,21 @@ def _home(
         model, ready = runtime.current().card, runtime.current().is_ready()
     except NotReady:
         model, ready = None, False
-    page = HomePage(form=form, model=model, ready=ready, problem=problem, drawn=drawn)
+    page = HomePage(
+        form=form,
+        model=model,
+        ready=ready,
+        for_script={
+            "fields": [asdict(each) for each in form.fields],
+            "examples": [asdict(each) for each in EXAMPLES],
+            "model": model and {"alias": model.alias, "repository": model.repository},
+            "ready": ready,
+        },
+        problem=problem,
+        drawn=drawn,
+    )
     # Without the request: no context processor adds to what the dataclass names.
     context = {each.name: getattr(page, each.name) for each in fields(page)}
-    context["for_script"] = page.for_script
     response = HttpResponse(
         render_to_string("home.html", context), status=problem.status if problem else 200
     )

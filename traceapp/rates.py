@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from limits import RateLimitItemPerMinute
 from limits.storage import storage_from_string
-from limits.strategies import SlidingWindowCounterRateLimiter
+from limits.strategies import RateLimiter, SlidingWindowCounterRateLimiter
 
 from inference import metrics
 from inference.errors import RateLimited
@@ -27,7 +27,9 @@ async def take_turn_as(client: str, limits: Limits) -> None:
     """Count one more request of that client. Raises RateLimited past the rate in force."""
     if limits.rate_per_minute == 0:
         return
-    await asyncio.to_thread(_hit, client, limits.rate_per_minute)
+    # Made on this one thread: several at once would each make one and count in their own.
+    limiter = _limiter()
+    await asyncio.to_thread(_hit, limiter, client, limits.rate_per_minute)
 
 
 def client_of(request: HttpRequest) -> str:
@@ -49,9 +51,8 @@ def client_at(peer: str | None, forwarded: str) -> str:
     return hops[-proxies]
 
 
-def _hit(client: str, per_minute: int) -> None:
+def _hit(limiter: RateLimiter, client: str, per_minute: int) -> None:
     rate = RateLimitItemPerMinute(per_minute)
-    limiter = _limiter()
     if not limiter.hit(rate, client):
         metrics.REFUSALS.labels("rate").inc()
         wait = limiter.get_window_stats(rate, client).reset_time - time.time()

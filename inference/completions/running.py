@@ -79,8 +79,10 @@ async def _pieces(
             piece = writer.push(event)
             if piece or writer.drawn == 1:  # that a first token is there is news in itself
                 yield piece
-            if all(writer.has_ended for writer in writers):
-                break
+            if piece.finish_reason is not None:
+                events.finish_choice(event.choice)
+                if all(writer.has_ended for writer in writers):
+                    break
     for writer in writers:
         if not echoed:  # the model had nothing to say: no token was asked of it
             yield _echo(writer, request, None)

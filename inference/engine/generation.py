@@ -7,6 +7,7 @@ Knows nothing of the model: a choice takes a row of logits at a time and gives a
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from torch import Tensor
@@ -35,6 +36,11 @@ class Generation:
     @property
     def has_ended(self) -> bool:
         return self.has_begun and not self.live
+
+    def end(self, choices: Iterable[int]) -> None:
+        """Draw no more for these choices; whoever reads them has enough."""
+        for index in choices:
+            self.choices[index].has_ended = True
 
     @property
     def live(self) -> list[Choice]:

@@ -1,4 +1,4 @@
-"""The first page in Chromium, on the real server with the embedded model."""
+"""The page without scripts in Chromium, on the real server with the embedded model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def browser_context_args(browser_context_args):
+    return {**browser_context_args, "java_script_enabled": False}
+
 
 PHONE = {"width": 320, "height": 640}
 
@@ -128,9 +134,19 @@ def test_the_page_asks_its_own_server_alone_and_stores_nothing(page, server):
     assert page.context.cookies() == []
 
 
+@pytest.fixture
+def page_without_our_script(browser):
+    """A page whose script never comes; axe is one itself, and runs."""
+    page = browser.new_page()
+    page.route("**/build/explorer*", lambda route: route.abort())
+    yield page
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1100, 320])
-def test_axe_finds_nothing_to_mend(page, server, scheme, width):
+def test_axe_finds_nothing_to_mend(page_without_our_script, server, scheme, width):
+    page = page_without_our_script
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
     page.goto(server)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 import time
 
@@ -13,6 +14,8 @@ import pytest
 from tests.server.conftest import MARKER
 
 pytestmark = pytest.mark.real_model
+
+logger = logging.getLogger(__name__)
 
 PLACES = 1 + 32  # one runs, and so many may wait
 LONGEST = {"prompt": f"{MARKER}: 1, 2, 3, 4, 5, 6,", "max_new_tokens": 32}
@@ -41,7 +44,7 @@ async def at_once(server, clients, body):
         return answers, await watching
 
 
-async def test_48_clients_at_once_are_served_or_told_when_to_come_back(server, record_property):
+async def test_48_clients_at_once_are_served_or_told_when_to_come_back(server):
     answers, health = await at_once(server, 48, {"prompt": MARKER, "max_new_tokens": 2})
     refused = [answer for answer in answers if answer.status_code == 429]
     served = [answer for answer in answers if answer.status_code == 200]
@@ -52,7 +55,7 @@ async def test_48_clients_at_once_are_served_or_told_when_to_come_back(server, r
         assert answer.json()["error"]["code"] == "busy"
         assert int(answer.headers["Retry-After"]) >= 1
     slowest = sorted(health)[int(0.99 * len(health))]
-    record_property("health_p99_ms", round(1000 * slowest))
+    logger.info("/health under 48 clients: p99 of %d is %.0f ms", len(health), 1000 * slowest)
     assert slowest < 1
 
     # All the places are free again: as many clients as there are places are all served.

@@ -63,15 +63,6 @@ def missing(place):
     return place / "nothing-here"
 
 
-def a_tokenizer_of_another_kind(place):
-    """Which only loading finds out, on the worker's thread."""
-    write_folder(place, architecture="llama")
-    Tokenizer(models.WordLevel({"▁the": 0, "▁moon": 1}, unk_token="▁the")).save(
-        str(place / "tokenizer.json")
-    )
-    return place
-
-
 def processor_seconds():
     """What the processes that ended have used: on a busy machine the clock says less."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -87,19 +78,31 @@ def processor_seconds():
         wrong_gguf_architecture,
         no_model,
         missing,
-        a_tokenizer_of_another_kind,
     ],
 )
 def test_a_model_that_cannot_be_loaded_ends_the_server_with_a_reason(tmp_path, data_dir, bad):
     path = bad(tmp_path)
     before = processor_seconds()
     server = Server(TRACEAPP_DATA_DIR=str(data_dir), TRACEAPP_MODEL_PATH=str(path))
-    status = server.process.wait(60)
+    status = server.ended(seconds=60)
     taken = processor_seconds() - before
     log = server.log.whole()
     assert status == 3, log
     assert taken < 10
     assert " CRITICAL traceapp.asgi: " in log.strip().splitlines()[-1]
+    assert "Traceback" not in log
+    assert "is ready" not in log
+
+
+def test_a_failure_that_only_loading_finds_ends_the_server_too(tmp_path, data_dir):
+    """It happens on the worker's thread, while the address is open already."""
+    write_folder(tmp_path, architecture="llama")
+    other = Tokenizer(models.WordLevel({"▁the": 0, "▁moon": 1}, unk_token="▁the"))
+    other.save(str(tmp_path / "tokenizer.json"))
+    server = Server(TRACEAPP_DATA_DIR=str(data_dir), TRACEAPP_MODEL_PATH=str(tmp_path))
+    assert server.ended(seconds=110) == 3
+    log = server.log.whole()
+    assert "the model cannot be loaded: token 0 is not byte-level BPE" in log
     assert "Traceback" not in log
     assert "is ready" not in log
 
@@ -111,7 +114,7 @@ def test_weights_that_are_not_the_pinned_ones_end_the_server(tmp_path, data_dir)
     gguf.write_bytes(b"GGUF but another")
     given = {"TRACEAPP_DATA_DIR": str(data_dir), "TRACEAPP_WEIGHTS_DIR": str(tmp_path)}
     server = Server("--model", EMBEDDED.alias, **given)
-    assert server.process.wait(60) == 3
+    assert server.ended(seconds=60) == 3
     assert f"fetch_model {EMBEDDED.alias}" in server.log.whole()
     assert ANNOUNCED not in server.log.text
 
@@ -130,7 +133,7 @@ def test_a_named_model_that_is_not_here_ends_the_server(tmp_path, data_dir, argu
         TRACEAPP_WEIGHTS_DIR=str(tmp_path),
         HF_HUB_CACHE=str(tmp_path),
     )
-    assert server.process.wait(60) == 3
+    assert server.ended(seconds=60) == 3
     assert said in server.log.whole()
     assert ANNOUNCED not in server.log.text
 
@@ -165,7 +168,7 @@ def test_a_signal_ends_the_server_promptly_and_well(tmp_path, folder, sent):
         models = httpx.get(f"{server.url}/v1/models").json()["data"]
         assert [entry["source"] for entry in models] == ["local"]
         server.process.send_signal(sent)
-        assert server.process.wait(15) == 0
+        assert server.ended() == 0
         assert "Traceback" not in server.log.text
 
 

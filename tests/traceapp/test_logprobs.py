@@ -9,7 +9,7 @@ import torch
 
 from inference.engine.engine import ModelEngine
 from inference.engine.vocabulary import Vocabulary
-from tests.fakes import ScriptedDecoder, scripted_engine, tiny_engine, tiny_tokenizer
+from tests.fakes import PADDING_ROWS, ScriptedDecoder, scripted_engine, tiny_engine, tiny_tokenizer
 from tests.traceapp.openai_api import joined
 
 
@@ -80,11 +80,9 @@ async def test_logprobs_are_the_models_before_any_setting(api, install):
 
 
 async def test_a_token_that_is_ruled_out_has_openais_least_number(api, install):
-    engine = scripted_engine("ab")
-    row = torch.full((engine.vocabulary.rows,), -1e5)
+    row = torch.full((len(tiny_tokenizer()) + PADDING_ROWS,), -1e5)
     row[97] = 0.0
-    engine._decoder._script = lambda place: row
-    install(engine)
+    install(scripted_engine(lambda place: row))
     _, got = await logprobs_of(api, prompt="The", temperature=0, max_tokens=1, logprobs=2)
     assert sorted(got["top_logprobs"][0].values()) == [-9999.0, 0.0]
 

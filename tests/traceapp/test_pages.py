@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -10,6 +11,7 @@ from dataclasses import fields
 
 import pytest
 import torch
+from django.templatetags.static import static
 from django.test import AsyncClient
 
 from inference import runtime
@@ -307,10 +309,24 @@ async def test_an_example_is_one_button_and_traces_its_prompt(client, serving, e
     assert response.context["drawn"].trace.request.prompt == example.prompt
 
 
-async def test_the_page_has_no_script_no_inline_style_and_sets_no_cookie(client, serving):
+async def test_the_page_has_one_script_of_its_own_nothing_inline_and_sets_no_cookie(
+    client, serving
+):
     response, html = await ask(client, temperature="1")
-    assert not re.search(r"<script|<style|\sstyle=|\son\w+=|https?://", html)
+    assert re.findall(r"<script ([^>]*)>", html) == [
+        'id="explorer-page" type="application/json"',
+        f'type="module" src="{static("build/explorer.js")}"',
+    ]
+    assert not re.search(r"<script>|<style|\sstyle=|\son\w+=|https?://", html)
     assert not response.cookies
+
+
+async def test_the_script_is_given_the_form_as_it_was_typed(client, serving):
+    _, html = await ask(client, prompt="</script><b>", temperature="3")
+    [given] = re.findall(r'<script id="explorer-page"[^>]*>(.*?)</script>', html)
+    prompt, _, _, temperature, *_ = json.loads(given)["fields"]
+    assert prompt["typed"] == "</script><b>"
+    assert temperature["error"] == "Temperature must be a number from 0 to 2; this is “3”."
 
 
 async def test_another_method_is_405(client, transactional_db):

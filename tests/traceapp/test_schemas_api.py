@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import scripted_engine, tiny_engine, tiny_tokenizer
 from tests.traceapp.openai_api import CHAT, put_together
-from tests.traceapp.test_chat import HELLO, SMALL, TEMPLATE, THINKS, TOOLS, WEATHER
+from tests.traceapp.test_chat import HELLO, SMALL, TEMPLATE, THINKS, TOOLS
 
 CITY = {
     "type": "object",
@@ -65,7 +65,7 @@ async def test_any_object_will_do_for_json_object(api, stubborn):
 )
 async def test_a_call_can_be_forced(api, stubborn, choice):
     stubborn(TOOLS)
-    tool = {"type": "function", "function": WEATHER["function"] | {"parameters": CITY}}
+    tool = {"type": "function", "function": {"name": "weather", "parameters": CITY}}
     body = {
         "messages": HELLO,
         "temperature": 0,

@@ -42,6 +42,7 @@ MAX_PROBLEMS = 10
 PLAINER = {
     "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
+    "string_unicode": "holds half of a surrogate pair, which is no character",
 }
 MAX_NAME = 60  # characters of a caller's own field name that are sent back
 

@@ -19,10 +19,13 @@ export function TokenCount({prompt, live}: {readonly prompt: string; readonly li
 
   if (prompt === "" || live.count === null || connection !== "open") return null;
   const {tokens, limit} = live.count;
-  return (
-    <span class={tokens > limit ? "over" : ""}>
-      {plural(tokens, "token")}{" "}
-      {tokens > limit ? `: over the limit of ${count(limit)}` : `of at most ${count(limit)}`}
+  return tokens > limit ? (
+    <span class="over">
+      {plural(tokens, "token")}: over the limit of {count(limit)}
+    </span>
+  ) : (
+    <span>
+      {plural(tokens, "token")} of at most {count(limit)}
     </span>
   );
 }

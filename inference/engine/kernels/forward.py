@@ -75,12 +75,12 @@ EMBED, ATTENTION_NORM, PROJECT, PLACE, ATTEND, MERGE, ADD_ATTENDED = (np.int64(i
 MLP_NORM, EXPAND, CONTRACT, LAST_NORM, PREDICT = (np.int64(i) for i in range(7, 12))
 
 TILE_WEIGHTS = 32_768  # about 2 microseconds of work: long beside the claim of a task
-MANY_ROWS = 16  # of a tile that is written out as float32: they must lie in the second cache
+MANY_ROWS = 12  # of a tile that is written out as float32: they must lie in the second cache
 
 
 @njit(error_model="numpy")
 def tile_rows(columns, vectors):
-    rows = max(4, TILE_WEIGHTS // columns // 4 * 4)
+    rows = max(4, TILE_WEIGHTS // columns // 12 * 12)  # the kernels take 2, 3 or 4 at a time
     return rows if vectors < MANY else min(rows, MANY_ROWS)
 
 

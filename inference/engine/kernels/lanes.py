@@ -12,6 +12,7 @@ Everything is passed as addresses and sizes in bytes or columns; nothing is chec
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from llvmlite import ir
@@ -58,18 +59,34 @@ def dots(format: int, rows: int, vectors: int) -> Any:
         with cgutils.for_range(b, blocks) as loop:
             w_offset = b.mul(loop.index, _int(BLOCK_BYTES[format]))
             x_offset = b.mul(loop.index, _int(BLOCK_COLUMNS[format] * 4))
+            places = [b.add(start, w_offset) for start in w_starts]
+            if not (format == FLOAT32 and vectors > 2):  # whose rows lie in a cache, or come slowly
+                for place in places:
+                    _prefetch(b, place)
+
+            def weights_of(r: int) -> list[Value]:
+                return widen(b, places[r])
+
+            def x_of(v: int, p: int) -> Value:
+                return _load(b, b.add(x_starts[v], x_offset), F32X8, LANES * 4 * p)
+
+            def accumulate(r: int, v: int, weights: Value, x: Value) -> None:
+                b.store(_multiply_add(b, weights, x, b.load(sums[r][v])), sums[r][v])
+
+            # The side with fewer registers is held, the other passes by.
             pieces = BLOCK_COLUMNS[format] // LANES
-            xs = [
-                [_load(b, b.add(start, x_offset), F32X8, LANES * 4 * p) for p in range(pieces)]
-                for start in x_starts
-            ]
-            for r in range(rows):
-                place = b.add(w_starts[r], w_offset)
-                _prefetch(b, place)
-                for p, weights in enumerate(widen(b, place)):
-                    for v in range(vectors):
-                        total = _multiply_add(b, weights, xs[v][p], b.load(sums[r][v]))
-                        b.store(total, sums[r][v])
+            if vectors > rows:
+                held = [weights_of(r) for r in range(rows)]
+                for p, v in product(range(pieces), range(vectors)):
+                    x = x_of(v, p)
+                    for r in range(rows):
+                        accumulate(r, v, held[r][p], x)
+            else:
+                xs = [[x_of(v, p) for p in range(pieces)] for v in range(vectors)]
+                for r in range(rows):
+                    for p, weights in enumerate(weights_of(r)):
+                        for v in range(vectors):
+                            accumulate(r, v, weights, xs[v][p])
         for v in range(vectors):
             for r in range(rows):
                 _store(b, _sum_of_lanes(b, b.load(sums[r][v])), _at(b, y, y_bytes, v), 4 * r)

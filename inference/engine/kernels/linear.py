@@ -15,41 +15,41 @@ from numba import njit
 from inference.engine.kernels import lanes
 from inference.engine.kernels.formats import BF16, FLOAT32, Q4, Q8
 
-MANY = 12  # vectors, from which on a row is worth writing out as float32
+MANY = 8  # vectors, from which on a row is worth writing out as float32
 
 
 def _multiply_of(format: int) -> Any:
-    """The kernel of one format: eight, four, two and then one vector at a time."""
-    dots_1x8, dots_2x4 = lanes.dots(format, 1, 8), lanes.dots(format, 2, 4)
-    dots_4x2, dots_4x1 = lanes.dots(format, 4, 2), lanes.dots(format, 4, 1)
-    dots_1x1 = lanes.dots(format, 1, 1)
+    """The kernel of one format: four, two and then one vector at a time."""
+    # As many sums as there are registers for, beside what a format needs to be widened.
+    height = 3 if format == FLOAT32 else 2
+    by_four, by_two = lanes.dots(format, height, 4), lanes.dots(format, 4, 2)
+    by_one, single = lanes.dots(format, 4, 1), lanes.dots(format, 1, 1)
 
     @njit(error_model="numpy")
     def multiply(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes):
-        fours = rows // 4 * 4
         m = 0
         while m < vectors:
-            left = vectors - m
-            if left >= 8:
-                for n in range(fours):
-                    dots_1x8(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                step = 8
-            elif left >= 4:
-                for n in range(0, fours, 2):
-                    dots_2x4(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+            n, left = 0, vectors - m
+            if left >= 4:
                 step = 4
+                while rows - n >= height:
+                    by_four(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += height
             elif left >= 2:
-                for n in range(0, fours, 4):
-                    dots_4x2(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
                 step = 2
+                while rows - n >= 4:
+                    by_two(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += 4
             else:
-                for n in range(0, fours, 4):
-                    dots_4x1(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
                 step = 1
-            for n in range(fours, rows):
+                while rows - n >= 4:
+                    by_one(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += 4
+            while n < rows:
                 for v in range(step):
                     xv, yv = x + v * x_bytes, y + v * y_bytes + 4 * n
-                    dots_1x1(w + n * row_bytes, row_bytes, xv, x_bytes, columns, yv, y_bytes)
+                    single(w + n * row_bytes, row_bytes, xv, x_bytes, columns, yv, y_bytes)
+                n += 1
             m, x, y = m + step, x + step * x_bytes, y + step * y_bytes
 
     return multiply

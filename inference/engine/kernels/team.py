@@ -3,8 +3,10 @@ Threads that share the tasks of a pass: one runs it, and helpers take tasks wher
 
 Tasks are claimed one by one from a ticket: an int64 that holds the number of the stage and how
 many of its tasks are left. A helper that the system keeps from running claims nothing, so a busy
-core costs its share and no more; which thread takes a task changes no result. Between passes a
-helper waits actively for a moment, then sleeps.
+core costs its share and no more; which thread takes a task changes no result. One that is
+stopped in the middle of a task holds the others up, though, for as long as the system likes: after
+that the passes are run alone for a while. Between passes a helper waits actively for a moment,
+then sleeps.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from inference.engine.kernels import memory
 from inference.engine.kernels.forward import (
@@ -26,59 +29,73 @@ from inference.engine.kernels.forward import (
 )
 
 # Cells, by their place in bytes; those that both sides write lie in cache lines of their own.
-TICKET, DONE, STAGE, LAYER, RUNNING = 0, 128, 256, 264, 384
+TICKET, DONE, STAGE, LAYER, RUNNING, PASSES_ALONE = 0, 128, 256, 264, 384, 392
 CELL_BYTES = 512
-LEFT = (1 << 24) - 1  # the bits of the ticket that count tasks
+# A ticket: the stage's number, how many tasks it has, and how many of them are left.
+NUMBER_AT, TASKS_AT, COUNT = 40, 20, (1 << 20) - 1
 
 SPINS = 20_000  # pauses, each some 20 to 40 ns
+LATE = 4_000  # pauses, many times what a task takes
+ALONE = 32  # passes, after a helper was late
 FIRST = np.int64(0)  # layer, and worker: the one that runs the pass
 FEW_TASKS = 4  # fewer are done before a helper has seen them
 
 
 @njit(error_model="numpy")
+def _task_of(ticket):
+    """The next task of a ticket: they go up, as memory is read ahead. -1: none is left."""
+    left = ticket & COUNT
+    return ((ticket >> TASKS_AT) & COUNT) - left if left else -1
+
+
+@njit(error_model="numpy")
 def _claim(cells):
-    """The number of a task of the current stage, from the last to the first; -1: none is left."""
+    """The number of a task that nobody else has; -1: none is left."""
     while True:
         ticket = memory.load(cells + TICKET)
-        left = ticket & LEFT
-        if left == 0:
-            return -1
-        if memory.replace(cells + TICKET, ticket, ticket - 1):
-            return left - 1
+        task = _task_of(ticket)
+        if task < 0 or memory.replace(cells + TICKET, ticket, ticket - 1):
+            return task
 
 
 @njit(error_model="numpy")
 def _run_stage(stage, layer, model, work):
     tasks = tasks_of(stage, model, work)
     cells = work.cells
-    alone = work.workers == 1 or tasks < FEW_TASKS
+    alone = work.workers == 1 or tasks < FEW_TASKS or memory.load(cells + PASSES_ALONE) > 0
     if not alone:
         memory.store(cells + STAGE, stage)
         memory.store(cells + LAYER, layer)
         memory.store(cells + DONE, 0)
-        number = (memory.load(cells + TICKET) >> 24) + 1
-        memory.store(cells + TICKET, (number << 24) | tasks)
-    left = tasks
+        number = (memory.load(cells + TICKET) >> NUMBER_AT) + 1
+        memory.store(cells + TICKET, (number << NUMBER_AT) | (tasks << TASKS_AT) | tasks)
+    done = 0
     while True:
-        left = left - 1 if alone else _claim(cells)
-        if left < 0:
+        task = done if alone else _claim(cells)
+        if task < 0 or done == tasks:
             break
-        run_task(stage, layer, left, FIRST, model, work)
+        run_task(stage, layer, task, FIRST, model, work)
+        done += 1
         if not alone:
             memory.add(cells + DONE, 1)
     spins = 0
     while not alone and memory.load(cells + DONE) < tasks:
         spins += 1
-        if spins < SPINS:
+        if spins < LATE:
             memory.pause()
         else:
+            memory.store(cells + PASSES_ALONE, ALONE)
             memory.give_way()
 
 
 @njit(error_model="numpy", nogil=True, cache=True)
 def run_pass(model, work):
     """The pass that `work` describes, with whatever help comes."""
-    memory.store(work.cells + RUNNING, 1)
+    alone = memory.load(work.cells + PASSES_ALONE)
+    if alone > 0:
+        memory.store(work.cells + PASSES_ALONE, alone - 1)
+    else:
+        memory.store(work.cells + RUNNING, 1)
     stage, layer = EMBED, FIRST
     while stage <= PREDICT:
         _run_stage(stage, layer, model, work)
@@ -90,12 +107,13 @@ def run_pass(model, work):
 
 @njit(error_model="numpy", nogil=True, cache=True)
 def help_out(worker, model, work):
-    """Take tasks until none has come for a while and no pass is running."""
+    """Take tasks until none has come for a while and no pass needs help."""
     cells = work.cells
     spins = 0
-    while spins < SPINS or memory.load(cells + RUNNING):
+    while spins < SPINS or (memory.load(cells + RUNNING) and not memory.load(cells + PASSES_ALONE)):
         ticket = memory.load(cells + TICKET)
-        if ticket & LEFT == 0:
+        task = _task_of(ticket)
+        if task < 0:
             spins += 1
             if spins % SPINS:
                 memory.pause()
@@ -105,7 +123,7 @@ def help_out(worker, model, work):
         # Where the ticket is still the same afterwards, these two were read of its stage.
         stage, layer = memory.load(cells + STAGE), memory.load(cells + LAYER)
         if memory.replace(cells + TICKET, ticket, ticket - 1):
-            run_task(stage, layer, (ticket & LEFT) - 1, worker, model, work)
+            run_task(stage, layer, task, worker, model, work)
             memory.add(cells + DONE, 1)
             spins = 0
 
@@ -113,16 +131,17 @@ def help_out(worker, model, work):
 class Team:
     """The helpers of one model. `run` is called by one thread at a time."""
 
-    def __init__(self, model: Any, work: Any, *, helpers: int) -> None:
-        self._model, self._work = model, work
+    def __init__(self, model: Any, work: Any, cells: NDArray[np.int64], *, helpers: int) -> None:
+        self._model, self._work, self._cells = model, work, cells
         self._desks = [_Desk() for _ in range(helpers)]
         for number, desk in enumerate(self._desks):
             args = (desk, number + 1, model, work)
             threading.Thread(target=_attend_desk, args=args, name="kernels", daemon=True).start()
 
     def run(self) -> None:
+        alone = self._cells[PASSES_ALONE // 8] > 0
         for desk in self._desks:
-            if desk.asleep:
+            if desk.asleep and not alone:
                 desk.asleep = False
                 desk.bell.release()
         run_pass(self._model, self._work)
