@@ -18,6 +18,11 @@ SCRATCH := TRACEAPP_DATA_DIR=$(VENV)/scratch
 RUNTIME := $(VENV)/runtime.stamp
 DEV     := $(VENV)/dev.stamp
 
+# Other people's clients, which ask for packages that the product does not need.
+CLIENTS := .venv-clients
+CLIENTS_STAMP := $(CLIENTS)/stamp
+CLIENTS_WANTED := tests/clients/requirements.txt tests/clients/constraints.txt
+
 NPM := npm --prefix frontend
 # What npm writes last. Only the frontend's targets need Node: its build is committed.
 MODULES := frontend/node_modules/.package-lock.json
@@ -68,6 +73,10 @@ test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real
 test-browser: $(DEV) embedded-weights $(COLLECTED) ## Run the tests that drive Chromium (CHROMIUM= says which)
 	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
 
+.PHONY: test-clients
+test-clients: $(DEV) $(CLIENTS_STAMP) embedded-weights $(COLLECTED) ## Run real clients of the OpenAI endpoints, in .venv-clients
+	SERVER_PYTHON=$(abspath $(BIN)/python) $(CLIENTS)/bin/python -m pytest -c tests/clients/pytest.ini tests/clients
+
 .PHONY: frontend-test
 frontend-test: $(MODULES) ## Check and test the page's script, and that its build is up to date
 	$(NPM) run --silent check
@@ -109,8 +118,8 @@ lock: $(BIN)/python ## Write constraints.txt anew from what pyproject.toml allow
 	mv constraints.new constraints.txt
 
 .PHONY: clean
-clean: ## Remove .venv and caches; the weights and database stay
-	rm -rf $(VENV) .collected frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results *.egg-info
+clean: ## Remove .venv, .venv-clients and caches; the weights and database stay
+	rm -rf $(VENV) $(CLIENTS) .collected frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results *.egg-info
 	find . -name __pycache__ -not -path './*/node_modules/*' -prune -exec rm -rf {} +
 
 # --- The virtual environment ---------------------------------------------------------------------
@@ -127,6 +136,12 @@ $(RUNTIME): $(BIN)/python pyproject.toml constraints.txt
 $(DEV): $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[dev]'
 	touch $(RUNTIME) $@
+
+$(CLIENTS_STAMP): $(BIN)/python $(CLIENTS_WANTED)
+	test -x $(CLIENTS)/bin/python || $(BIN)/python -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --constraint tests/clients/constraints.txt \
+		--requirement tests/clients/requirements.txt
+	touch $@
 
 $(MODULES): frontend/package.json frontend/package-lock.json
 	$(NPM) ci

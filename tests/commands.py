@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# The project's own, where a test runs by another: the clients have an environment of their own.
+PYTHON = os.environ.get("SERVER_PYTHON", sys.executable)
 OURS = ("TRACEAPP_", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DEBUG", "DJANGO_")
 
 
@@ -22,7 +24,7 @@ def environment(**variables: str) -> dict[str, str]:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, str(ROOT / "manage.py"), *arguments]
+    return [PYTHON, str(ROOT / "manage.py"), *arguments]
 
 
 def manage(

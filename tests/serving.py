@@ -6,7 +6,7 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -15,6 +15,7 @@ import httpx
 
 from tests.commands import command, environment, manage
 
+SERVE = tuple(command("serve"))
 READY_LINE = re.compile(r"Token Trace is at http://[^:]+:(\d+)/")
 START_SECONDS = 180.0  # a first start compiles the kernels, perhaps beside other work
 STOP_SECONDS = 30.0
@@ -72,11 +73,11 @@ class Log:
 
 
 class Server:
-    """One running `manage.py serve`."""
+    """One running `manage.py serve`, or another program that serves and says the same."""
 
-    def __init__(self, *arguments: str, **variables: str) -> None:
+    def __init__(self, *arguments: str, program: Sequence[str] = SERVE, **variables: str) -> None:
         self.process = subprocess.Popen(
-            command("serve", "--port", "0", *arguments),
+            [*program, "--port", "0", *arguments],
             env=environment(**variables),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -126,12 +127,14 @@ class Server:
 
 
 @contextmanager
-def serving(data_dir: Path, *arguments: str, **variables: str) -> Iterator[Server]:
+def serving(
+    data_dir: Path, *arguments: str, program: Sequence[str] = SERVE, **variables: str
+) -> Iterator[Server]:
     """A server that is ready, with its own database in `data_dir`."""
     given = {"TRACEAPP_DATA_DIR": str(data_dir)} | FOR_TESTS | variables
     migrated = manage("migrate", "--verbosity", "0", **given)
     assert migrated.returncode == 0, migrated.stderr
-    server = Server(*arguments, **given)
+    server = Server(*arguments, program=program, **given)
     try:
         server.wait_until_ready()
         yield server

@@ -16,12 +16,16 @@ ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-PINS = {
-    canonicalize_name(name): Version(version)
-    for name, version in re.findall(
-        r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M
-    )
-}
+CLIENTS = ROOT / "tests" / "clients"
+
+
+def pins_in(file: Path) -> dict[str, Version]:
+    found = re.findall(r"^([\w.-]+)==(\S+)$", file.read_text(), re.M)
+    return {canonicalize_name(name): Version(version) for name, version in found}
+
+
+PINS = pins_in(ROOT / "constraints.txt")
+CLIENT_PINS = pins_in(CLIENTS / "constraints.txt")
 
 REQUIREMENTS = [
     *PROJECT["dependencies"],
@@ -71,7 +75,22 @@ def test_the_pin_satisfies_what_the_project_asks_for(line):
 
 
 def test_no_pin_names_one_machines_build():
-    assert [name for name, version in PINS.items() if version.local] == []
+    pins = [*PINS.items(), *CLIENT_PINS.items()]
+    assert [name for name, version in pins if version.local] == []
+
+
+def test_every_client_that_is_wanted_has_a_pin():
+    lines = (CLIENTS / "requirements.txt").read_text().splitlines()
+    wanted = [line.partition("#")[0].strip() for line in lines]
+    names = {canonicalize_name(Requirement(line).name) for line in wanted if line}
+    assert len(names) > 5
+    assert names <= CLIENT_PINS.keys()
+
+
+def test_the_engine_is_one_version_to_server_and_clients():
+    """Or their probabilities could differ for a reason that is not ours."""
+    for name in ("torch", "transformers", "tokenizers"):
+        assert CLIENT_PINS[canonicalize_name(name)] == PINS[canonicalize_name(name)]
 
 
 def test_no_committed_file_names_a_path_of_one_machine():
