@@ -40,7 +40,9 @@ class Environment(BaseSettings):
         description="Where weights lie, if not in the data folder's `weights`.",
     )
     threads: int = Field(
-        os.cpu_count() or 1, ge=1, description="Threads of the model; unset: one a processor."
+        os.cpu_count() or 1,
+        ge=1,
+        description="Threads of transformers; unset: one a processor.",
     )
     allowed_hosts: Words = Field(
         ("localhost", "127.0.0.1", "[::1]"),

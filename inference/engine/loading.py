@@ -42,7 +42,7 @@ def load_engine(
     torch.set_num_threads(threads)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     if implementation == "kernels":
-        return _kernel_engine(folder, tokenizer, gguf, kernels_dir, context_length, threads)
+        return _kernel_engine(folder, tokenizer, gguf, kernels_dir, context_length)
     model = AutoModelForCausalLM.from_pretrained(
         folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
     )
@@ -70,7 +70,6 @@ def _kernel_engine(
     gguf: Path | None,
     kernels_dir: Path,
     context_length: int,
-    threads: int,
 ) -> ModelEngine:
     from transformers import GenerationConfig
 
@@ -79,7 +78,8 @@ def _kernel_engine(
     keep_compiled_under(kernels_dir)
     from inference.engine.kernel_decoder import KernelDecoder
 
-    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=threads)
+    # One thread: with a helper, two starts of many gave wrong numbers, and the cause is not found.
+    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=1)
     if (folder / "generation_config.json").exists():
         generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
     else:
