@@ -73,6 +73,10 @@ test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real
 test-browser: $(DEV) embedded-weights $(COLLECTED) ## Run the tests that drive Chromium (CHROMIUM= says which)
 	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
 
+.PHONY: bench-page
+bench-page: $(DEV) embedded-weights $(COLLECTED) ## Measure how quick the live page is (on a machine that does nothing else)
+	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -s -m browser tests/browser/bench_explorer.py
+
 .PHONY: test-clients
 test-clients: $(DEV) $(CLIENTS_STAMP) embedded-weights $(COLLECTED) ## Run real clients of the OpenAI endpoints, in .venv-clients
 	SERVER_PYTHON=$(abspath $(BIN)/python) $(CLIENTS)/bin/python -m pytest -c tests/clients/pytest.ini tests/clients

@@ -55,9 +55,7 @@ def start_runtime(
             context_length=checkpoint.model.context_length,
             threads=threads,
         )
-        seconds = time.monotonic() - begun
-        metrics.LOAD_SECONDS.set(seconds)
-        logger.info("the model is ready after %.1f s", seconds)
+        metrics.LOAD_SECONDS.set(time.monotonic() - begun)
         return engine
 
     card = card_of(checkpoint, implementation, served_name)

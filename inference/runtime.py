@@ -201,6 +201,7 @@ class Runtime:
     # The worker's own
 
     def _work(self) -> None:
+        begun = self._clock()
         try:
             engine = self._load()
             self.chat_model = chat_model_of(self.card.alias, engine.vocabulary)
@@ -212,6 +213,7 @@ class Runtime:
             self._engine = engine
             self._beat = self._clock()  # loading may have taken longer than the patience
         self._set_status(Status.SERVING)
+        logger.info("the model is ready after %.1f s", self._clock() - begun)
         while self._await_work():
             self._places.admit(max_batch=engine.max_batch)
             turns.drop_ended(engine, self._places)

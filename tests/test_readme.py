@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.serving import serving
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 ADDRESS = "http://localhost:8000/"
@@ -54,32 +56,10 @@ def test_the_tree_has_every_module_and_folder_of_a_package(package):
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of `manage.py serve`, once its embedded model is loaded."""
-    manage = [sys.executable, "manage.py"]
-    subprocess.run([*manage, "migrate", "--verbosity", "0"], cwd=ROOT, check=True)
-    with subprocess.Popen(
-        [*manage, "serve", "--port", "0", "--model", "smollm2-135m"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            yield _address_once_ready(process)
-        finally:
-            process.terminate()
-
-
-def _address_once_ready(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    said = ""
-    for line in process.stdout:
-        said += line
-        announced = re.search(r"Token Trace is at (http://\S+)", said)
-        if announced and "the model is ready" in said:
-            return announced[1]
-    raise AssertionError(f"the server ended: {said}")
+    with serving(tmp_path_factory.mktemp("data"), "--model", "smollm2-135m") as started:
+        yield f"{started.url}/"
 
 
 @pytest.mark.real_model

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -70,16 +72,28 @@ class Command(BaseCommand):
             server_name="",
         )
         server.run()
-        # Daphne has cancelled the requests that ran; the worker ends its turn.
-        runtime.current().close()
-        if not server.listening_addresses:  # daphne logs why, and ends as if it had served
-            raise CommandError(f"cannot listen on {options['host']}, port {options['port']}")
+        listened = bool(server.listening_addresses)
+        if not listened:  # daphne logs why, and ends as if it had served
+            self.stderr.write(f"cannot listen on {options['host']}, port {options['port']}")
+        _end(0 if listened else 1)
 
     def _announce(self, host: str, server: Any) -> None:
         port = server.listening_addresses[0][1]
         shown = "localhost" if host in WILDCARDS | {"127.0.0.1"} else host
         self.stdout.write(f"Token Trace is at http://{shown}:{port}/ (stop it with Ctrl-C)")
         self.stdout.flush()
+
+
+def _end(status: int) -> NoReturn:
+    """End the process: at once where the worker loads or hangs, for neither can be interrupted."""
+    serving = runtime.current()
+    if not serving.is_ready():
+        sys.stdout.flush()
+        logging.shutdown()
+        os._exit(status)
+    # Daphne has cancelled the requests that ran; the worker ends its turn.
+    serving.close()
+    sys.exit(status)
 
 
 def _require_migrations() -> None:
