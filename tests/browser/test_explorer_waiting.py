@@ -1,4 +1,4 @@
-"""The live page while it must wait, on real servers: a queue, no place at all, a model that loads."""
+"""The live page while it must wait, on real servers: a queue, no place at all, a loading model."""
 
 from __future__ import annotations
 
