@@ -26,6 +26,7 @@ from tests.browser.explorer import (
 pytestmark = pytest.mark.browser
 
 NARROW = {"width": 320, "height": 640}
+ZOOMED = {"width": 320, "height": 256}  # what a screen of 1280 by 1024 shows at 400%
 
 
 def tab_to(page, locator, most=80):
@@ -139,6 +140,88 @@ def test_the_narrowest_window_never_scrolls_sideways(page, server):
         ".map(e => e.outerHTML.slice(0, 80))"
     )
     assert outside == []
+
+
+def sideways(page):
+    return page.evaluate("document.documentElement.scrollWidth") - ZOOMED["width"]
+
+
+def test_at_400_percent_a_visitor_runs_reads_and_branches_without_scrolling_sideways(page, server):
+    page.set_viewport_size(ZOOMED)
+    run(page, server)
+    assert sideways(page) == 0
+    strip(page).get_by_role("button").nth(1).click()
+    expect(page.get_by_role("heading", name=re.compile("^Step 2:"))).to_be_visible()
+    ranked(page).get_by_role("button", name=re.compile("^Follow ")).first.click()
+    expect(pane(page, "Paths from this prompt")).to_be_visible(timeout=PATIENCE_MS)
+    await_end(page)
+    assert sideways(page) == 0
+    page.get_by_role("button", name="Keys").click()
+    sheet = page.get_by_role("dialog", name="Keys")
+    sheet.locator("dl > div").last.scroll_into_view_if_needed()
+    expect(sheet.locator("dl > div").last).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Escape")
+
+
+def test_at_400_percent_nothing_covers_what_can_be_pressed(page, server):
+    page.set_viewport_size(ZOOMED)
+    open_page(page, server)
+    show_everything(page)
+    assert sideways(page) == 0
+    controls = page.locator("main").locator("button, summary, textarea, input")
+    covered = controls.evaluate_all(
+        """all => all.filter(e => e.checkVisibility()).filter(e => {
+            e.scrollIntoView({block: "center"});
+            const box = e.getBoundingClientRect();
+            const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+            return !e.contains(document.elementFromPoint(x, y));
+        }).map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert controls.count() > 40
+    assert covered == []
+
+
+# The longest that anything which the styles set in motion goes on, in seconds.
+LONGEST_MOTION = """
+() => Math.max(...[...document.querySelectorAll("*")].flatMap((e) =>
+  ["", "::before", "::after"].flatMap((part) => {
+    const style = getComputedStyle(e, part);
+    return `${style.transitionDuration}, ${style.animationDuration}`.split(", ").map(parseFloat);
+  })))
+"""
+
+
+def test_with_reduced_motion_the_replay_works_and_nothing_moves_by_itself(page, server):
+    page.emulate_media(reduced_motion="reduce")
+    open_page(page, server)
+    page.evaluate(
+        """window.places = new Set();
+        addEventListener("scroll", () => window.places.add(scrollY));"""
+    )
+    fill(page, "The moon is", max_new_tokens="4")
+    page.get_by_role("button", name="Run", exact=True).scroll_into_view_if_needed()
+    page.evaluate("window.places.clear()")
+    page.get_by_role("button", name="Run", exact=True).click()
+    await_end(page)
+    assert page.evaluate("window.places.size") == 1  # to the trace, at one go
+    page.get_by_role("radio", name="Fast").check()
+    page.get_by_role("button", name="First step").click()
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    assert page.evaluate(LONGEST_MOTION) <= 0.01
+    assert page.evaluate("document.getAnimations().length") == 0
+    expect(page.get_by_text("Step 4 of 4")).to_be_visible()
+
+
+def test_with_reduced_motion_the_bar_of_a_run_that_waits_stands_still(page, server):
+    page.emulate_media(reduced_motion="reduce")
+    Wire(page).cut()
+    open_page(page, server)
+    fill(page, "The moon is")
+    page.get_by_role("button", name="Run", exact=True).click()
+    bar = page.get_by_role("progressbar")
+    expect(bar).to_be_visible()
+    assert len({bar.screenshot(animations="allow") for _ in range(5)}) == 1
 
 
 def test_what_can_be_pressed_is_large_enough(page, server):

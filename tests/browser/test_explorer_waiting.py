@@ -26,7 +26,6 @@ from tests.serving import FOR_TESTS, Server
 pytestmark = pytest.mark.browser
 
 PATIENCE_SECONDS = PATIENCE_MS / 1000
-SCHEMES = ["light", "dark"]
 # What the server itself says, as tests/traceapp/wire holds it to.
 SPECIMENS = Path(__file__).parent.parent / "data" / "frames"
 LOADING = "is loading."
@@ -56,6 +55,12 @@ def waiting(server, number):
             while json.loads(other.recv(timeout=PATIENCE_SECONDS))["type"] != "queued":
                 pass
         yield
+
+
+def axe_finds_nothing_in_light_or_dark(page):
+    for scheme in ["light", "dark"]:
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
 
 
 def press_run(page):
@@ -94,6 +99,7 @@ def test_a_queue_without_a_place_is_said_in_plain_words_and_what_was_typed_stays
         expect(alert).to_contain_text("Too many people are waiting")
         expect(alert).to_contain_text("what you typed stays")
         expect(alert).to_be_in_viewport(ratio=1)
+        axe_finds_nothing_in_light_or_dark(page)
     press_run(page)
     await_end(page)
     expect(alert).to_have_count(0)
@@ -135,23 +141,24 @@ def test_axe_finds_nothing_while_a_run_waits(page, server, width):
     with full_model(server):
         press_run(page)
         expect(page.get_by_text("You are next in the queue.")).to_be_visible()
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            assert violations(page) == []
+        axe_finds_nothing_in_light_or_dark(page)
 
 
-def answer_in_its_place(page, **specimens):
-    """Let a page hear this frame of the server's where the server would send that one."""
+def specimen(name):
+    """A frame as the server writes it."""
+    return json.loads((SPECIMENS / f"server_{name}.json").read_text())
+
+
+def answer_in_its_place(page, **frames):
+    """Let a page hear another frame of the server's in the place of each of that type."""
 
     def between(socket):
         real = socket.connect_to_server()
 
         def say(text):
             frame = json.loads(text)
-            name = specimens.get(frame["type"])
-            if name:
-                specimen = json.loads((SPECIMENS / f"server_{name}.json").read_text())
-                frame = specimen | ({"id": frame["id"]} if "id" in frame else {})
+            if frame["type"] in frames:
+                frame = frames[frame["type"]] | ({"id": frame["id"]} if "id" in frame else {})
             socket.send(json.dumps(frame))
 
         real.on_message(say)
@@ -159,29 +166,30 @@ def answer_in_its_place(page, **specimens):
     page.route_web_socket(SOCKET, between)
 
 
-@pytest.mark.parametrize("specimen", ["error", "error_busy"])
 @pytest.mark.parametrize("width", [1280, 320])
-def test_axe_finds_nothing_where_the_server_fails(page, server, specimen, width):
+def test_a_failure_of_the_server_is_said_where_the_trace_ends_and_axe_finds_nothing(
+    page, server, width
+):
     page.set_viewport_size({"width": width, "height": 800})
-    answer_in_its_place(page, finished=specimen)
+    failed = {"code": "inference_failed", "message": "the model failed", "param": None}
+    answer_in_its_place(page, finished=specimen("error") | failed)
     open_page(page, server)
     fill(page, "The moon is", max_new_tokens="1")
     press_run(page)
-    expect(page.get_by_role("alert")).to_be_visible(timeout=PATIENCE_MS)
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        assert violations(page) == []
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The model failed while it ran", timeout=PATIENCE_MS)
+    expect(alert).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("It failed here; what had come stays.")).to_be_visible()
+    axe_finds_nothing_in_light_or_dark(page)
 
 
 @pytest.mark.parametrize("width", [1280, 320])
 def test_axe_finds_nothing_while_the_model_loads(page, server, width):
     page.set_viewport_size({"width": width, "height": 800})
-    answer_in_its_place(page, hello="hello_loading")
+    answer_in_its_place(page, hello=specimen("hello_loading"))
     open_page(page, server)
     expect(page.get_by_text(LOADING)).to_be_visible()
     fill(page, "The moon is")
     press_run(page)
     expect(page.get_by_text("Waiting for the model: it starts by itself…")).to_be_visible()
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        assert violations(page) == []
+    axe_finds_nothing_in_light_or_dark(page)

@@ -27,6 +27,8 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
   const running = runningTrace(explorer);
   const failed = branch?.trace.status === "failed" ? branch.trace.problem : live.stray;
   const problem = failed ? problemOf(failed) : null;
+  const notice = problem && <ProblemNotice problem={problem} />;
+  const shown = branch !== null && isShown(branch.trace) ? branch : null;
 
   const input = (name: FieldName, value: string) => {
     setTyped((now) => ({...now, [name]: value}));
@@ -78,12 +80,13 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
         onRun={() => run(typed)}
         onStop={stop}
       />
-      {problem && <ProblemNotice problem={problem} />}
+      {!shown && notice}
       <Announcer trace={branch?.trace ?? null} />
-      {branch && isShown(branch.trace) && (
+      {shown && (
         <TraceView
           live={live}
-          branch={branch}
+          branch={shown}
+          notice={notice}
           measure={measure}
           onMeasure={setMeasure}
           onStop={stop}

@@ -76,6 +76,8 @@ function ending(trace: Trace): string {
       return "It ended because it had as many tokens as were asked for.";
     case "stopped":
       return "You stopped it.";
+    case "failed":
+      return "It failed here; what had come stays.";
     case "interrupted":
       return "The connection broke here; follow a token of the last step to go on.";
     default:

@@ -1,3 +1,4 @@
+import type {ComponentChildren} from "preact";
 import {useEffect, useRef} from "preact/hooks";
 
 import type {Branch} from "../domain/branches";
@@ -18,13 +19,15 @@ import type {LiveState} from "./useLive";
 interface Props {
   readonly live: LiveState;
   readonly branch: Branch;
+  /** What went wrong, if something did: here, where the page has scrolled to. */
+  readonly notice: ComponentChildren;
   readonly measure: Measure;
   readonly onMeasure: (measure: Measure) => void;
   readonly onStop: () => void;
 }
 
 /** One trace, from its text down to its last number. */
-export function TraceView({live, branch, measure, onMeasure, onStop}: Props) {
+export function TraceView({live, branch, notice, measure, onMeasure, onStop}: Props) {
   const {explorer, dispatch, hello} = live;
   const section = useRef<HTMLElement>(null);
   const branchAt = useBranching(live, branch);
@@ -45,6 +48,7 @@ export function TraceView({live, branch, measure, onMeasure, onStop}: Props) {
       ref={section}
     >
       <h2 id="trace-title">The trace</h2>
+      {notice}
       {isOn(trace) && <RunStatus trace={trace} hello={hello} onStop={onStop} />}
       {trace.promptTokens.length > 0 && (
         <Reader
