@@ -48,19 +48,6 @@ def test_a_run_that_is_cut_short_keeps_its_steps_and_says_so(page, server):
     assert len(drawn(page)) >= 1
 
 
-def test_what_is_run_without_a_connection_starts_once_it_is_back(page, server):
-    wire = Wire(page)
-    open_page(page, server)
-    wire.cut()
-    expect(page.get_by_text(LOST)).to_be_visible()
-    fill(page, "1, 2, 3, 4, 5, 6,", max_new_tokens="2")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("Waiting for")).to_be_visible()
-    wire.mend()
-    await_end(page)
-    assert drawn(page) == ["␣", "7"]
-
-
 def test_without_sockets_the_server_draws_the_trace(page, server):
     Wire(page).cut()
     open_page(page, server)
