@@ -28,6 +28,10 @@ class Limits:
     deadline_seconds: float = 30.0  # from arrival, waiting included
     allowed_origins: tuple[str, ...] = ()  # sites, beside our own, whose pages may call
     embed_sites: tuple[str, ...] = ()  # sites that may show our pages in a frame
+    key_required: bool = False  # whether the APIs answer only those who show an API key
+    sharing: bool = True  # whether visitors may store a trace and send its link
+    sharing_days: int = 90  # after which a shared trace is removed
+    booth_free_text: bool = False  # whether a booth's visitors may type prompts of their own
 
     def check_trace(self, request: TraceRequest) -> None:
         """Raise InvalidRequest naming the field, the value and the bound that it crosses."""

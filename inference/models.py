@@ -68,6 +68,21 @@ class LimitsRow(models.Model):
     embed_sites = models.TextField(
         blank=True, help_text="Sites that may show our pages in a frame: one origin a line."
     )
+    key_required = models.BooleanField(
+        default=CEILING.key_required, help_text="The APIs answer only who shows an API key."
+    )
+    sharing = models.BooleanField(
+        default=CEILING.sharing, help_text="Visitors may store a trace and send its link."
+    )
+    sharing_days = models.PositiveIntegerField(
+        default=CEILING.sharing_days,
+        validators=[MinValueValidator(1), MaxValueValidator(3650)],
+        help_text="Days after which a shared trace is removed.",
+    )
+    booth_free_text = models.BooleanField(
+        default=CEILING.booth_free_text,
+        help_text="A booth's visitors may type prompts of their own.",
+    )
 
     class Meta:
         verbose_name = "limits"

@@ -26,6 +26,9 @@ TYPED = {
     "deadline_seconds": "12.5",
     "allowed_origins": "https://a.example\r\nhttps://b.example",
     "embed_sites": "",
+    "key_required": "on",
+    "sharing_days": "30",
+    "booth_free_text": "on",
 }
 SAVED = Limits(
     max_prompt_characters=500,
@@ -38,6 +41,10 @@ SAVED = Limits(
     max_waiting=4,
     deadline_seconds=12.5,
     allowed_origins=("https://a.example", "https://b.example"),
+    key_required=True,
+    sharing=False,
+    sharing_days=30,
+    booth_free_text=True,
 )
 
 
