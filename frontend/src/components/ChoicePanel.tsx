@@ -25,7 +25,7 @@ export function ChoicePanel({step, lab, settings}: Props) {
           <ol class="stages">
             {choice.stages.map((stage) => (
               <li key={stage.name}>
-                <p>{explained(stage, choice, settings)}</p>
+                <p>{explained(stage, choice, step, settings)}</p>
                 <StageStrip stage={stage} draw={drawOf(stage, step)} />
               </li>
             ))}
@@ -66,7 +66,7 @@ function Verdict({step, settings}: Pick<Props, "step" | "settings">) {
   );
 }
 
-function explained(stage: Stage, choice: Choice, settings: Settings) {
+function explained(stage: Stage, choice: Choice, step: TraceStep, settings: Settings) {
   const {temperature, top_p} = settings;
   switch (stage.name) {
     case "raw":
@@ -93,10 +93,16 @@ function explained(stage: Stage, choice: Choice, settings: Settings) {
         <>
           <b>In the draw</b> {count(choice.kept)} {choice.kept === 1 ? "token has" : "tokens share"}{" "}
           the whole axis again
-          {temperature === 0 ? ": there is nothing to draw." : "; u points at one place on it."}
+          {ofDraw(step, settings)}
         </>
       );
   }
+}
+
+function ofDraw({analysis}: TraceStep, {temperature}: Settings): string {
+  if (analysis.forced) return "; but nothing was drawn here, for the token was given.";
+  if (temperature === 0 || !analysis.draw) return ": there is nothing to draw.";
+  return "; u points at one place on it.";
 }
 
 function ofTemperature(temperature: number): string {

@@ -1,7 +1,6 @@
 import type {Choice} from "../domain/choice";
 import {count, percent} from "../domain/format";
 import type {Reshaped} from "../domain/sampling";
-import {bytesOf} from "../domain/tokens";
 import type {TraceStep} from "../wire";
 import {TokenText} from "./TokenText";
 
@@ -35,7 +34,7 @@ export function ChoiceTable({choice, step}: {readonly choice: Choice; readonly s
               key={share.token?.token_id}
               class={share.token?.token_id === selected_token_id ? "drawn" : ""}
             >
-              <th scope="row">{share.token && <TokenText bytes={bytesOf(share.token)} />}</th>
+              <th scope="row">{share.token && <TokenText bytes={share.token.bytes} />}</th>
               <td>{percent(share.raw)}</td>
               <td>{percent(share.scaled)}</td>
               <td>

@@ -1,6 +1,6 @@
-import {bits, count, milliseconds} from "../domain/format";
+import {bits, count} from "../domain/format";
 import {LINEAR} from "../domain/scales";
-import {effectiveChoices} from "../domain/summary";
+import {effectiveChoices, timeOf} from "../domain/summary";
 import type {Trace} from "../domain/trace";
 import {AxisLabels, Bar} from "./Bar";
 import {TokenText} from "./TokenText";
@@ -72,7 +72,7 @@ export function StepsTable({trace, current, onStep}: Props) {
                 {count(effectiveChoices(step.analysis.entropy_bits))}
               </td>
               <td role="cell" class="figure" data-label="time">
-                {milliseconds(step.step_ms)}
+                {timeOf(step)}
               </td>
             </tr>
           ))}

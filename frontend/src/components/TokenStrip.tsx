@@ -4,7 +4,7 @@ import {useLayoutEffect, useMemo, useRef} from "preact/hooks";
 import {bits, count, percent} from "../domain/format";
 import {joinCharacters, type Group} from "../domain/joining";
 import {SCALES, type Measure} from "../domain/scales";
-import {directionOf, tokenSpoken} from "../domain/tokens";
+import {directionOf, tokenSpoken, utf8} from "../domain/tokens";
 import {scoreOf, type Trace} from "../domain/trace";
 import type {TokenScore} from "../wire";
 import {TokenText} from "./TokenText";
@@ -72,7 +72,9 @@ function joined({start, end, joined}: Group, draw: (index: number) => VNode | nu
   if (joined === null) return draw(start);
   return (
     <span class="joined" key={start}>
-      <bdi class="whole">{joined}</bdi>
+      <span class="whole">
+        <TokenText bytes={utf8(joined)} />
+      </span>
       <span class="pieces">
         {Array.from({length: end - start}, (_, offset) => draw(start + offset))}
       </span>
