@@ -100,7 +100,7 @@ function explained(stage: Stage, choice: Choice, step: TraceStep, settings: Sett
 }
 
 function ofDraw({analysis}: TraceStep, {temperature}: Settings): string {
-  if (analysis.forced) return "; but nothing was drawn here, for the token was given.";
+  if (analysis.forced) return "; the token was given, so u was not asked.";
   if (temperature === 0 || !analysis.draw) return ": there is nothing to draw.";
   return "; u points at one place on it.";
 }
