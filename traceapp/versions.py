@@ -25,7 +25,7 @@ def _version(package: str) -> str:
 
 
 def _source_version(project: Path) -> str:
-    """What the source says of itself; "of no version" where its pyproject.toml did not come along."""
+    """What the source says of itself; "of no version" where there is no pyproject.toml."""
     try:
         return str(tomllib.loads(project.read_text())["project"]["version"])
     except OSError:

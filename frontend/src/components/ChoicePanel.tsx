@@ -117,7 +117,7 @@ function ofTopP({kept, removed}: Choice, {temperature, top_p}: Settings): string
   if (temperature === 0) return "Without effect at temperature 0.";
   if (removed === 0) return "Nothing is cut: every token stays.";
   return (
-    `The first ${plural(kept, "token")} reach ${percent(top_p)} and stay; ` +
+    `The first ${plural(kept, "token")} together reach ${plain(top_p)} and stay; ` +
     `the other ${count(removed)} beyond the line are removed.`
   );
 }
