@@ -11,10 +11,12 @@ interface Props {
   readonly step: TraceStep;
   readonly lab: Lab | null;
   readonly settings: Settings;
+  /** Whether its run is over. */
+  readonly isOver: boolean;
 }
 
 /** From the model's probabilities to one token: temperature, top-p, and where chance fell. */
-export function ChoicePanel({step, lab, settings}: Props) {
+export function ChoicePanel({step, lab, settings, isOver}: Props) {
   const choice = useMemo(() => (lab ? choiceOf(step, lab, settings) : null), [step, lab, settings]);
   return (
     <section class="pane choice" aria-labelledby="choice-title">
@@ -30,7 +32,7 @@ export function ChoicePanel({step, lab, settings}: Props) {
               </li>
             ))}
           </ol>
-          <ChoiceTable choice={choice} step={step} />
+          <ChoiceTable choice={choice} step={step} isOver={isOver} />
         </>
       )}
     </section>

@@ -3,7 +3,7 @@ import {useState} from "preact/hooks";
 import {bits, count, percent} from "../domain/format";
 import {LINEAR, LOGARITHMIC} from "../domain/scales";
 import {effectiveChoices, timeOf} from "../domain/summary";
-import type {Trace} from "../domain/trace";
+import {isOn, type Trace} from "../domain/trace";
 import type {Lab, TraceStep} from "../wire";
 import {Choices} from "./Choices";
 import {ChoicePanel} from "./ChoicePanel";
@@ -63,7 +63,7 @@ export function Inspector({trace, step, lab, vocabulary, live, onBranch}: Props)
           />
           <WhatIf step={step} live={live} onBranch={onBranch} />
         </section>
-        <ChoicePanel step={step} lab={lab} settings={trace.start.settings} />
+        <ChoicePanel step={step} lab={lab} settings={trace.start.settings} isOver={!isOn(trace)} />
       </div>
     </section>
   );

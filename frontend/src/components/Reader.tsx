@@ -1,4 +1,4 @@
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useCallback, useEffect, useRef, useState} from "preact/hooks";
 
 import type {Act, Explorer} from "../domain/explorer";
 import type {Measure} from "../domain/scales";
@@ -29,6 +29,7 @@ export function Reader({trace, explorer, measure, onMeasure, dispatch}: Props) {
     return () => clearInterval(timer);
   }, [playing, speed]);
 
+  const go = useCallback((to: number) => dispatch({type: "go", step: to}), [dispatch]);
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     if (target.tagName === "INPUT" || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -45,13 +46,7 @@ export function Reader({trace, explorer, measure, onMeasure, dispatch}: Props) {
         <MeasureSwitch measure={measure} onMeasure={onMeasure} />
         <Legend measure={measure} />
       </div>
-      <TokenStrip
-        trace={trace}
-        measure={measure}
-        step={step}
-        playing={playing}
-        onStep={(to) => dispatch({type: "go", step: to})}
-      />
+      <TokenStrip trace={trace} measure={measure} step={step} playing={playing} onStep={go} />
       <p class="truth">{endingOf(trace)} Probable is not the same as true.</p>
       {trace.steps.length > 0 && (
         <ReplayBar
