@@ -53,12 +53,7 @@ class KernelDecoder:
         self._work = workspace_of(
             shape, rows=PASS_ROWS, positions=context_length, workers=max(1, threads)
         )
-        self._team = Team(
-            self._model.view,
-            self._work.view,
-            self._work.arrays["cells"],
-            helpers=max(1, threads) - 1,
-        )
+        self._team = Team(self._model, self._work, helpers=max(1, threads) - 1)
         weakref.finalize(self, self._team.close)
         self._shape = shape
         self.rows = shape.rows
