@@ -35,14 +35,15 @@ def load_engine(
     """Load a model and its tokenizer, in float32.
 
     The kernels read the GGUF file that a folder was made of in its place, and keep what they
-    compile under kernels_dir. Raises OSError or ValueError where a file is not as it should be.
+    compile under kernels_dir. Raises OSError or ValueError where a file is not as it should be,
+    KernelsDiffer where the kernels are not: transformers may run the model then.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(threads)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     if implementation == "kernels":
-        return _kernel_engine(folder, tokenizer, gguf, kernels_dir, context_length)
+        return _kernel_engine(folder, tokenizer, gguf, kernels_dir, context_length, threads)
     model = AutoModelForCausalLM.from_pretrained(
         folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
     )
@@ -70,6 +71,7 @@ def _kernel_engine(
     gguf: Path | None,
     kernels_dir: Path,
     context_length: int,
+    threads: int,
 ) -> ModelEngine:
     from transformers import GenerationConfig
 
@@ -78,8 +80,7 @@ def _kernel_engine(
     keep_compiled_under(kernels_dir)
     from inference.engine.kernel_decoder import KernelDecoder
 
-    # One thread: with a helper, two starts of many gave wrong numbers, and the cause is not found.
-    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=1)
+    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=threads)
     if (folder / "generation_config.json").exists():
         generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
     else:

@@ -150,9 +150,17 @@ class Team:
         self._model, self._work = model, work
         self._cells: NDArray[np.int64] = work.arrays["cells"]
         self._desks = [_Desk() for _ in range(helpers)]
-        for number, desk in enumerate(self._desks):
-            args = (desk, number + 1, model, work)
-            threading.Thread(target=_attend_desk, args=args, name="kernels", daemon=True).start()
+        self._threads = [
+            threading.Thread(
+                target=_attend_desk,
+                args=(desk, number, model, work),
+                name="kernels",
+                daemon=True,
+            )
+            for number, desk in enumerate(self._desks, 1)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def run(self) -> None:
         alone = self._cells[PASSES_ALONE // 8] > 0
@@ -162,11 +170,23 @@ class Team:
                 desk.bell.release()
         take_part(FIRST, self._model.view, self._work.view)
 
+    def run_alone(self) -> None:
+        """Run a pass without the helpers."""
+        before, self._cells[PASSES_ALONE // 8] = self._cells[PASSES_ALONE // 8], 1
+        self.run()
+        self._cells[PASSES_ALONE // 8] = before
+
     def close(self) -> None:
-        """Send the helpers home. Must not be called during a pass."""
+        """Send the helpers home and wait for them. Must not be called during a pass.
+
+        A thread that comes back from compiled code when the interpreter has ended is an abort.
+        """
         for desk in self._desks:
             desk.closed = True
             desk.bell.release()
+        for thread in self._threads:
+            if thread is not threading.current_thread():  # whose garbage collection closes this
+                thread.join()
 
 
 class _Desk:

@@ -55,7 +55,7 @@ def test_an_object_of_one_process_never_runs_a_kernel_of_another_by_its_name(tmp
 
     def results_of(*names):
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [sys.executable, "-c", USE, *names],
             cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
