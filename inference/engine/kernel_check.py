@@ -62,7 +62,7 @@ def first_layer(
     if "bias" in vectors:
         qkv = qkv + vectors["bias"][0]
     heads = qkv.view(tokens, -1, d).transpose(0, 1)  # (H + 2 G, T, d)
-    q, k, v = heads.split([shape.heads, shape.key_heads, shape.key_heads])
+    q, k, v = torch.split(heads, [shape.heads, shape.key_heads, shape.key_heads])
     if "query_norm" in vectors:
         q, k = norm(q, vectors["query_norm"][0]), norm(k, vectors["key_norm"][0])
     cos, sin = vectors["cos"][:tokens], vectors["sin"][:tokens]  # (T, d / 2)
