@@ -6,7 +6,8 @@ import {Explorer} from "./components/Explorer";
 import {readPage, readTyped} from "./page";
 
 const root = document.getElementById("explorer");
-if (root) {
+// The pages of a shared trace are complete as they are.
+if (root && ["home", "embed"].includes(root.dataset["page"] ?? "")) {
   const page = readPage(document);
   const typed = readTyped(root, page.fields);
   const focused = root.contains(document.activeElement) ? document.activeElement?.id : undefined;
