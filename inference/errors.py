@@ -4,6 +4,7 @@ Everything that can go wrong, by name.
 * TraceError
   x InvalidRequest         the caller asked for something that cannot be
     + PromptTooLong        the prompt has more tokens than the limit in force
+    + InvalidReceipt       a trace to share is not one that this server made
   x Rejected               a well-formed OpenAI request for what this model cannot do
     + ContextFull          the prompt leaves no room in the model's context
   x InvalidModelOutput     the model's text is not the tool call that it began
@@ -49,6 +50,10 @@ class InvalidRequest(TraceError):
 
 class PromptTooLong(InvalidRequest):
     code = "prompt_too_long"
+
+
+class InvalidReceipt(InvalidRequest):
+    code = "invalid_receipt"
 
 
 class Rejected(TraceError):

@@ -15,6 +15,8 @@ from platformdirs import user_data_path
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from inference.origins import embedding_site, origin
+
 Words = Annotated[tuple[str, ...], NoDecode]  # comma-separated
 
 
@@ -88,6 +90,16 @@ class Environment(BaseSettings):
         if isinstance(value, str):
             return tuple(word.strip() for word in value.split(",") if word.strip())
         return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(origin, value))
+
+    @field_validator("embed_sites")
+    @classmethod
+    def _embedding_sites(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(embedding_site, value))
 
     @classmethod
     def variable(cls, name: str) -> str:

@@ -134,7 +134,13 @@ export type RunFrame =
       readonly step: TraceStep;
       readonly lab: Lab | null;
     }
-  | {readonly type: "finished"; readonly id: string; readonly trace: TraceAnswer}
+  | {
+      readonly type: "finished";
+      readonly id: string;
+      readonly trace: TraceAnswer;
+      /** By which the server knows this trace again: it goes with the trace to be shared. */
+      readonly receipt: string;
+    }
   | {readonly type: "stopped"; readonly id: string};
 
 export interface CountFrame {

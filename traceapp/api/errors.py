@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 STATUS: dict[type[errors.TraceError], int] = {
     errors.InvalidRequest: 422,
     errors.PromptTooLong: 422,
+    errors.InvalidReceipt: 422,
     errors.Rejected: 400,
     errors.ContextFull: 400,
     errors.InvalidModelOutput: 400,

@@ -48,7 +48,7 @@ class Origins:
         response = _preflight(request) if is_preflight else await self._get_response(request)
         if listed:
             response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = "Retry-After"
+            response["Access-Control-Expose-Headers"] = "Retry-After, X-Trace-Receipt"
         return response
 
 
@@ -67,7 +67,7 @@ def is_listed(origin: str, allowed: tuple[str, ...]) -> bool:
 
 def _preflight(request: HttpRequest) -> HttpResponse:
     response = HttpResponse(status=204)
-    response["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+    response["Access-Control-Allow-Methods"] = "GET, POST, DELETE, OPTIONS"
     response["Access-Control-Allow-Headers"] = request.headers.get(
         "Access-Control-Request-Headers", "content-type"
     )
