@@ -8,20 +8,38 @@ const LONGEST_TITLE = 60;
 /** One line for a list of references. */
 export function citationOf(saved: SavedTrace): string {
   return (
-    `Token Trace: “${titleOf(saved)}”, continued by ${modelOf(saved)}, ${settingsOf(saved)}; ` +
-    `${saved.at.slice(0, 10)}, ${saved.url}`
+    `Token Trace of “${titleOf(saved)}”: ${modelOf(saved)}, ${settingsOf(saved)}; ` +
+    `${saved.at.slice(0, 10)}. ${saved.url}`
   );
 }
 
 /** The same as an entry for BibTeX. */
 export function bibtexOf(saved: SavedTrace): string {
   const fields = {
-    title: `Token trace of ``${titleOf(saved)}''`,
-    note: `Model ${modelOf(saved)}, ${settingsOf(saved)}`,
+    title: `{Token Trace of “${escaped(titleOf(saved))}”}`,
+    note: escaped(`Model ${modelOf(saved)}, ${settingsOf(saved)}`),
     year: saved.at.slice(0, 4),
     urldate: saved.at.slice(0, 10),
+    url: saved.url,
   };
-  return fields.title;
+  const lines = Object.entries(fields).map(([name, value]) => `  ${name} = {${value}},`);
+  return [`@misc{token-trace-${keyOf(saved)},`, ...lines, "}"].join("\n");
+}
+
+/** The id of a stored trace, or the day. */
+function keyOf({url, at}: SavedTrace): string {
+  return /\/t\/([\w-]+)$/.exec(url)?.[1] ?? at.slice(0, 10);
+}
+
+const TEX: Readonly<Record<string, string>> = {
+  "\\": "\\textbackslash{}",
+  "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}",
+};
+
+/** Somebody's text, which TeX prints as it is. */
+function escaped(text: string): string {
+  return text.replace(/[\\{}%$&#_~^]/g, (character) => TEX[character] ?? `\\${character}`);
 }
 
 function titleOf({answer}: SavedTrace): string {

@@ -96,7 +96,9 @@ function drawn(saved: SavedTrace, {title, before, rows, caption}: Content): stri
   const say = (said: readonly string[], attributes: Readonly<Record<string, string | number>>) => {
     for (const each of said) {
       y += LINE;
-      parts.push(element("text", {x: MARGIN, y, "font-size": 14, fill: SOFT, ...attributes}, text(each)));
+      parts.push(
+        element("text", {x: MARGIN, y, "font-size": 14, fill: SOFT, ...attributes}, text(each)),
+      );
     }
   };
   say([title], {"font-size": 19, "font-weight": 700, fill: INK});
@@ -162,7 +164,11 @@ function bar({number, name, probability, strong, outlined}: BarRow, top: number)
       {...common, x: MARGIN + 40, ...(outlined ? {fill: SOFT} : {"font-family": FIXED})},
       text(clipped(name, outlined ? 40 : NAME)),
     ) +
-    element("text", {...common, x: AXIS[0] - 12, "text-anchor": "end"}, text(percent(probability))) +
+    element(
+      "text",
+      {...common, x: AXIS[0] - 12, "text-anchor": "end"},
+      text(percent(probability)),
+    ) +
     element("rect", {
       x: AXIS[0],
       y: top + 5,

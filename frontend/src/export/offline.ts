@@ -29,18 +29,19 @@ export function offlinePage(saved: SavedTrace, {script, styles}: Sources): strin
     '<meta name="color-scheme" content="light dark">',
     '<link rel="icon" href="data:,">',
     `<title>${text(title)}</title>`,
-    ...styles.map(({css, media}) => `<style media="${text(media || "all")}">${inStyle(css)}</style>`),
-    `<script type="application/json" id="stored-trace">${inScript(block)}</script>`,
+    ...styles.map(
+      ({css, media}) => `<style media="${text(media || "all")}">${inStyle(css)}</style>`,
+    ),
+    `<script type="application/json" id="stored-trace">${inBlock(block)}</script>`,
     '</head>\n<body>\n<header class="site"><span class="brand">Token Trace</span>',
     '<span class="motto">a saved trace: it replays without a network</span></header>',
     '<main id="main">',
-    '<h1>A saved trace</h1>',
+    "<h1>A saved trace</h1>",
     `<p>${text(howMade(saved))}. Model: ${text(modelOf(saved))}.</p>`,
     `<p class="citation">${text(citationOf(saved))}</p>`,
     `<div id="explorer" data-view="file">${withoutScript(saved)}</div>`,
     "</main>",
-    // Last, and no module: it finds the page above it, also where it was opened from a disk.
-    `<script>${inScript(script)}</script>`,
+    `<script type="module">${inScript(script)}</script>`,
     "</body>\n</html>\n",
   ].join("\n");
 }
@@ -64,9 +65,14 @@ async function fetched(address: string): Promise<string> {
   return answer.text();
 }
 
-/** Ends of elements and beginnings of comments, which the parser looks for, inside strings alone. */
+/** Data: every "<" of JSON stands in a string. */
+function inBlock(json: string): string {
+  return json.replaceAll("<", "\\u003c");
+}
+
+/** Code: what the parser looks for, the element's end and comments, stands only in strings. */
 function inScript(code: string): string {
-  return code.replace(/<(?=\/script|script|!--)/gi, "\\x3c");
+  return code.replace(/<(?=\/script|!--)/gi, "\\u003c");
 }
 
 function inStyle(css: string): string {

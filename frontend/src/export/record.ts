@@ -32,7 +32,10 @@ export function fileName({answer, at}: SavedTrace, part = ""): string {
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, "-");
-  const short = [...words].slice(0, 40).join("").replace(/^-+|-+$/g, "");
+  const short = [...words]
+    .slice(0, 40)
+    .join("")
+    .replace(/^-+|-+$/g, "");
   return ["token-trace", short, part, at.slice(0, 10)].filter((each) => each !== "").join("-");
 }
 

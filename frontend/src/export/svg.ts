@@ -9,7 +9,9 @@ export function element(name: string, attributes: Attributes, ...children: strin
   const said = Object.entries(attributes)
     .map(([key, value]) => ` ${key}="${text(String(value))}"`)
     .join("");
-  return children.length > 0 ? `<${name}${said}>${children.join("")}</${name}>` : `<${name}${said}/>`;
+  return children.length > 0
+    ? `<${name}${said}>${children.join("")}</${name}>`
+    : `<${name}${said}/>`;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -25,7 +27,8 @@ export function text(value: string): string {
   return visibleText(value).replace(/[&<>"']/g, (character) => NAMES[character] ?? "");
 }
 
-const WIDE = /[\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{20000}-\u{3fffd}]/u;
+const WIDE =
+  /[\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{20000}-\u{3fffd}]/u;
 const SEGMENTS = new Intl.Segmenter(undefined, {granularity: "grapheme"});
 
 /** A text in lines of so many columns; wide characters take two. */
