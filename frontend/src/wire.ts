@@ -105,6 +105,7 @@ export interface ModelEntry {
 export interface Hello {
   readonly type: "hello";
   readonly model: ModelEntry | null;
+  readonly limits: {readonly sharing: boolean; readonly sharing_days: number};
   readonly vocabulary: number;
   readonly ready: boolean;
   readonly versions: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import {readFileSync} from "node:fs";
 import {describe, expect, it} from "vitest";
 
 import type {Typed} from "../src/domain/fields";
-import {HIDABLE, LONGEST, OPTIONS, PLAIN, readLink, writeLink} from "../src/share/link";
+import {fitting, HIDABLE, LONGEST, OPTIONS, PLAIN, readLink, writeLink} from "../src/share/link";
 import {FIELDS} from "./specimens";
 
 const SETTINGS = {
@@ -42,7 +42,7 @@ describe("a link", () => {
       }
       prompt = [...prompt].slice(0, length).join("");
       const typed: Typed = {...SETTINGS, prompt};
-      const fragment = writeLink({typed, options: PLAIN}, FIELDS);
+      const fragment = writeLink({typed, options: PLAIN});
       expect(fragment).toMatch(/^[\w.*+%&=-]+$/);
       // As a browser keeps it in an address.
       const {hash, search} = new URL(`http://a.example/#${fragment}`);
@@ -54,7 +54,7 @@ describe("a link", () => {
   it("fits its own bound at its longest", () => {
     const typed = {...SETTINGS, prompt: "\u{10ffff}".repeat(1000)};
     const options = {...PLAIN, run: true, hide: HIDABLE, lock: ["prompt", "settings"]} as const;
-    expect(writeLink({typed, options}, FIELDS).length).toBeLessThan(LONGEST);
+    expect(writeLink({typed, options}).length).toBeLessThan(LONGEST);
   });
 
   it("brings back every option", () => {
@@ -66,7 +66,7 @@ describe("a link", () => {
       lock: ["prompt", "settings"],
       theme: "dark",
     } as const;
-    const fragment = writeLink({typed: {prompt: "a"}, options}, FIELDS);
+    const fragment = writeLink({typed: {prompt: "a"}, options});
     expect(fragment).toBe(
       "prompt=a&measure_prompt=1&colour=rank&run=1&hide=settings%2Clab&lock=1&theme=dark",
     );
@@ -75,7 +75,9 @@ describe("a link", () => {
 
   it("leaves out what does not fit the form, rather than carry it", () => {
     const typed = {...SETTINGS, prompt: "", temperature: "9", seed: ""};
-    expect(writeLink({typed, options: PLAIN}, FIELDS)).toBe("max_new_tokens=7&top_k=3&top_p=0.9");
+    expect(writeLink({typed: fitting(typed, FIELDS), options: PLAIN})).toBe(
+      "max_new_tokens=7&top_k=3&top_p=0.9",
+    );
   });
 
   it("is not what leads to a place on the page", () => {

@@ -30,7 +30,8 @@ interface ConnectionProps {
   readonly met: boolean;
   readonly hello: Hello | null;
   readonly onRetry: () => void;
-  readonly onPost: () => void;
+  /** null in a frame, which the answer would take over. */
+  readonly onPost: (() => void) | null;
 }
 
 /** Says that there is no connection, and what still works. */
@@ -47,9 +48,11 @@ export function ConnectionNotice({connection, met, hello, onRetry, onPost}: Conn
         <button type="button" class="quiet" onClick={onRetry}>
           Connect now
         </button>
-        <button type="button" class="quiet" onClick={onPost}>
-          Trace without the live connection
-        </button>
+        {onPost && (
+          <button type="button" class="quiet" onClick={onPost}>
+            Trace without the live connection
+          </button>
+        )}
       </p>
     </div>
   );

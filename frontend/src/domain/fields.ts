@@ -6,7 +6,15 @@
 import type {Settings} from "../wire";
 import {visibleText} from "./visible";
 
-export type FieldName = "prompt" | "max_new_tokens" | "top_k" | "temperature" | "top_p" | "seed";
+export const FIELD_NAMES = [
+  "prompt",
+  "max_new_tokens",
+  "top_k",
+  "temperature",
+  "top_p",
+  "seed",
+] as const;
+export type FieldName = (typeof FIELD_NAMES)[number];
 
 export interface Field {
   readonly name: FieldName;

@@ -3,7 +3,7 @@
  * browser sends to a server. docs/sharing.md lists the options, held to OPTIONS by a test.
  */
 
-import {faultOf, type Field, type FieldName, type Typed} from "../domain/fields";
+import {FIELD_NAMES, faultOf, type Field, type FieldName, type Typed} from "../domain/fields";
 import {MEASURES, type Measure} from "../domain/scales";
 import {visibleText} from "../domain/visible";
 
@@ -70,14 +70,13 @@ export const OPTIONS: Readonly<Record<string, string>> = {
 /** Longer fragments are not read: 1,000 characters take at most 12,000 here. */
 export const LONGEST = 32_768;
 
-/** The fragment, without "#". A field that does not fit is left out. */
-export function writeLink({typed, options}: Link, fields: readonly Field[]): string {
+/** The fragment, without "#". */
+export function writeLink({typed, options}: Link): string {
   const said = new URLSearchParams();
-  for (const field of fields) {
-    const text = typed[field.name];
+  for (const name of FIELD_NAMES) {
+    const text = typed[name];
     // An empty seed is the default, and says by its absence that there is none.
-    if (text === undefined || text === "" || faultOf(field, text) !== null) continue;
-    said.set(field.name, field.kind === "prompt" ? text : text.trim());
+    if (text) said.set(name, text);
   }
   if (options.scorePrompt) said.set("measure_prompt", "1");
   if (options.measure !== PLAIN.measure) said.set("colour", options.measure);
@@ -88,6 +87,14 @@ export function writeLink({typed, options}: Link, fields: readonly Field[]): str
   }
   if (options.theme !== PLAIN.theme) said.set("theme", options.theme);
   return said.toString();
+}
+
+/** Of what is typed, what a link may carry: the rest would be left out when it is opened. */
+export function fitting(typed: Typed, fields: readonly Field[]): Partial<Typed> {
+  const right = fields.filter((field) => faultOf(field, typed[field.name]) === null);
+  return Object.fromEntries(
+    right.map(({name, kind}) => [name, kind === "prompt" ? typed[name] : typed[name].trim()]),
+  );
 }
 
 /** What a fragment says; null where it is none of ours, but the place to scroll to. */
