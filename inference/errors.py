@@ -9,6 +9,8 @@ Everything that can go wrong, by name.
     + ContextFull          the prompt leaves no room in the model's context
   x InvalidModelOutput     the model's text is not the tool call that it began
   x OriginNotAllowed       a page of a foreign site sent the request
+  x SharingOff             nobody may share traces here
+  x WrongDeleteToken       the token is not that of the trace to be removed
   x NotFound               nothing has that address
     + ModelNotFound        no model of that name is served
   x MethodNotAllowed       the address exists, but not for that method
@@ -72,6 +74,14 @@ class InvalidModelOutput(TraceError):
 
 class OriginNotAllowed(TraceError):
     code = "origin_not_allowed"
+
+
+class SharingOff(TraceError):
+    code = "sharing_off"
+
+
+class WrongDeleteToken(TraceError):
+    code = "wrong_delete_token"
 
 
 class NotFound(TraceError):

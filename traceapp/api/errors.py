@@ -26,6 +26,8 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.ContextFull: 400,
     errors.InvalidModelOutput: 400,
     errors.OriginNotAllowed: 403,
+    errors.SharingOff: 403,
+    errors.WrongDeleteToken: 403,
     errors.NotFound: 404,
     errors.ModelNotFound: 404,
     errors.MethodNotAllowed: 405,
