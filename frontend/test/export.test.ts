@@ -180,6 +180,7 @@ describe("a file that replays offline", () => {
   const sources = {
     script: 'const a="</script><!--";',
     styles: [{css: "a{b:'</style>'}", media: "print"}],
+    reading: "<h2>What the numbers mean</h2>",
   };
   const page = offlinePage(savedOf(HOSTILE), sources); // prettier-ignore
 

@@ -152,7 +152,6 @@ export function Explorer({page, typed: first, embedded}: Props) {
             shows("share") &&
             !embedded && (
               <KeepBar
-                key={shown.id}
                 trace={shown.trace}
                 step={explorer.step}
                 made={() => ({at: new Date().toISOString(), url: new URL("/", location.href).href})}

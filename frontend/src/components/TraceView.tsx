@@ -5,6 +5,7 @@ import type {Branch} from "../domain/branches";
 import type {Measure} from "../domain/scales";
 import {isOn} from "../domain/trace";
 import type {Hidable} from "../share/link";
+import type {TraceStep} from "../wire";
 import {BranchTree} from "./BranchTree";
 import {ComparePanel} from "./ComparePanel";
 import {Inspector} from "./Inspector";
@@ -86,7 +87,7 @@ export function TraceView(props: Props) {
             trace={trace}
             step={step}
             lab={lab}
-            vocabulary={hello?.vocabulary ?? null}
+            vocabulary={hello?.vocabulary ?? vocabularyOf(step)}
             live={live}
             onBranch={live && shows("branches") ? branchAt : null}
           />
@@ -102,6 +103,11 @@ export function TraceView(props: Props) {
       {trace.promptTokens.length > 0 && shows("tables") && <PromptTable trace={trace} />}
     </section>
   );
+}
+
+/** How many tokens have a rank: those that a step lists, and the rest. */
+function vocabularyOf({alternatives, analysis}: TraceStep): number {
+  return 1 + alternatives.length + analysis.remainder.tokens;
 }
 
 /** Scroll to a trace that begins in the lower half of the window, or out of it. */

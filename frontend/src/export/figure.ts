@@ -10,7 +10,7 @@ import {tokenLabel} from "../domain/tokens";
 import {textOf} from "../domain/trace";
 import type {TraceStep} from "../wire";
 import {citationOf} from "./citation";
-import {howMade, modelOf, type SavedTrace} from "./record";
+import {howMade, type SavedTrace} from "./record";
 import {clipped, element, text, wrapped} from "./svg";
 
 const WIDTH = 800;
@@ -56,7 +56,7 @@ export function stepFigure(saved: SavedTrace, index: number): string {
   const rest = {number: "", strong: false, outlined: true, probability: remainder.mass};
   return drawn(saved, {
     title: `Step ${index + 1} of ${answer.steps.length}: what could have come`,
-    before: `…${[...contextOf(saved, index)].slice(-3 * PROSE).join("")}`,
+    before: lastOf(contextOf(saved, index), 3 * PROSE),
     rows: [...rows, {...rest, name: `the other ${count(remainder.tokens)} tokens`}],
     caption:
       `The model’s own probabilities at one step, before temperature and top-p. ` +
@@ -113,7 +113,7 @@ function drawn(saved: SavedTrace, {title, before, rows, caption}: Content): stri
   }
   y += 10;
   say(wrapped(caption, PROSE), {});
-  say(wrapped(`${howMade(saved)}. Model: ${modelOf(saved)}.`, PROSE), {});
+  say(wrapped(`${howMade(saved)}.`, PROSE), {});
   say(wrapped(citationOf(saved), PROSE), {});
   const height = y + MARGIN;
   return element(
@@ -192,4 +192,9 @@ function described({answer}: SavedTrace, rows: readonly BarRow[]): string {
 function contextOf({answer}: SavedTrace, index: number): string {
   const before: readonly TraceStep[] = answer.steps.slice(0, index);
   return `${answer.prompt}${textOf(before)}`;
+}
+
+function lastOf(value: string, length: number): string {
+  const characters = [...value];
+  return characters.length > length ? `…${characters.slice(-length).join("")}` : value;
 }

@@ -11,13 +11,15 @@ import {element, text} from "./svg";
 export interface Sources {
   readonly script: string;
   readonly styles: readonly {readonly css: string; readonly media: string}[];
+  /** What the numbers mean, as the server wrote it: HTML. */
+  readonly reading: string;
 }
 
 /** Nothing may be fetched: what the file needs is in it. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-export function offlinePage(saved: SavedTrace, {script, styles}: Sources): string {
+export function offlinePage(saved: SavedTrace, {script, styles, reading}: Sources): string {
   const title = `Token Trace: ${[...saved.answer.prompt].slice(0, 60).join("")}`;
   const block = `{"trace":${exactJson(saved.answer, saved.seed)},"shared_at":${JSON.stringify(
     saved.at,
@@ -40,6 +42,7 @@ export function offlinePage(saved: SavedTrace, {script, styles}: Sources): strin
     `<p>${text(howMade(saved))}. Model: ${text(modelOf(saved))}.</p>`,
     `<p class="citation">${text(citationOf(saved))}</p>`,
     `<div id="explorer" data-view="file">${withoutScript(saved)}</div>`,
+    reading,
     "</main>",
     `<script type="module">${inScript(script)}</script>`,
     "</body>\n</html>\n",
@@ -56,6 +59,7 @@ export async function ownSources(document: Document): Promise<Sources> {
   return {
     script: code,
     styles: sheets.map(({media}, index) => ({css: css[index] ?? "", media})),
+    reading: document.querySelector(".reading")?.outerHTML ?? "",
   };
 }
 

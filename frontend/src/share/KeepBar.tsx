@@ -20,14 +20,14 @@ interface Props {
 /** Share it, save it: of a trace that has come to its end. */
 export function KeepBar({trace, step, made, days, isFile}: Props) {
   const [open, setOpen] = useState<"share" | "save" | null>(null);
-  const [shared, setShared] = useState<{of: string; links: SharedLinks} | null>(null);
+  const [shared, setShared] = useState<Readonly<Record<string, SharedLinks>>>({});
   const {answer, receipt, start} = trace;
   if (!answer) return null;
-  const links = shared?.of === start.id ? shared.links : null;
+  const links = shared[start.id] ?? null;
   const {seed} = start.settings;
   const store = async () => {
     const sharing = await share(exactJson(answer, seed), receipt ?? "");
-    if (sharing.is === "shared") setShared({of: start.id, links: sharing.links});
+    if (sharing.is === "shared") setShared((all) => ({...all, [start.id]: sharing.links}));
     return sharing;
   };
   const close = () => setOpen(null);

@@ -70,8 +70,8 @@ function Links({links}: {readonly links: SharedLinks}) {
       <CopyRow label="Link" text={links.url} />
       <CopyRow label="Link that deletes it" text={links.delete_url} />
       <p class="help">
-        Keep it to yourself, if you may want the trace gone: it is shown here alone, and forgotten
-        when this page is closed or loaded again.
+        Keep that one to yourself, if you may want the trace gone: it is shown here alone, and
+        forgotten when this page is closed, loaded again, or runs another prompt.
       </p>
       <CopyRow
         label="HTML of a frame"
