@@ -25,10 +25,11 @@ export interface Page {
 /** The page itself, a frame in another's page, or a file on somebody's disk. */
 export type Place = "page" | "embed" | "file";
 
-/** Which of them this is, by the `data-view` of the element that the script fills. */
+/** Which of them this is, by the `data-page` of the element that the script fills. */
 export function placeOf(root: HTMLElement): Place {
-  const {view} = root.dataset;
-  return view === "embed" || view === "file" ? view : "page";
+  const page = root.dataset.page ?? "";
+  if (page === "file") return "file";
+  return page.startsWith("embed") ? "embed" : "page";
 }
 
 export function readPage(document: Document): Page {

@@ -22,7 +22,14 @@ const STEPS = [
 
 function savedOf(prompt: string, more: Partial<SavedTrace> = {}): SavedTrace {
   const answer = answerOf(STEPS, {prompt});
-  return {answer, seed: BIG_SEED, at: "2026-11-30T12:00:00Z", url: "http://a.example/", ...more};
+  return {
+    answer,
+    seed: BIG_SEED,
+    at: "2026-11-30T12:00:00Z",
+    url: "http://a.example/",
+    provenance: null,
+    ...more,
+  };
 }
 
 /** RFC 4180, read back. */
@@ -157,8 +164,8 @@ describe("a figure", () => {
   it("says how it was made and what to cite", () => {
     const svg = runFigure(savedOf("Hi")).replace(/<[^>]+>/g, " ").replace(/\s+/g, " "); // prettier-ignore
     expect(svg).toContain(`2 tokens, temperature 1, top-p 1, seed ${BIG_SEED}.`);
-    expect(svg).toContain("revision 0123456789abcdef");
-    expect(svg).toContain("2026-11-30. http://a.example/");
+    expect(svg).toContain("continued by someone/tiny (revision 0123456789ab, temperature 1");
+    expect(svg).toContain("on 30 November 2026. http://a.example/");
   });
 
   it("draws bars in proportion", () => {
@@ -208,21 +215,23 @@ describe("a file that replays offline", () => {
 });
 
 describe("a citation", () => {
-  const url = "https://a.example/t/AbCdEfGhIjKlMnOpQrStUv";
+  const url = "https://a.example/t/AbCd-fGhIjKlMnOpQrStUv";
 
   it("names prompt, model, revision, settings, day and place in a line", () => {
-    expect(citationOf(savedOf("Hi\n", {url}))).toBe(
-      "Token Trace of “Hi↵”: tiny (someone/tiny, revision 0123456789abcdef), temperature 1, " +
-        `top-p 1, seed ${BIG_SEED}; 2026-11-30. ${url}`,
+    expect(citationOf(savedOf("Hi\n\u202e\0all ", {url}))).toBe(
+      "Token Trace: “Hi all”, continued by someone/tiny (revision 0123456789ab, " +
+        `temperature 1, top-p 1, seed ${BIG_SEED}) on 30 November 2026. ${url}`,
     );
+    expect(citationOf(savedOf("a".repeat(61)))).toContain(`“${"a".repeat(59)}…”`);
+    expect(citationOf(savedOf("👩\u200d👧"))).toContain("“👩\u200d👧”");
   });
 
   it("is an entry for BibTeX whose braces match", () => {
     const entry = bibtexOf(savedOf("50% of {a_b} \\ $1 & #2 ^ ~", {url}));
-    expect(entry).toMatch(/^@misc\{token-trace-AbCdEfGhIjKlMnOpQrStUv,$/m);
+    expect(entry).toMatch(/^@misc\{tokentrace-AbCdfGhIjK,$/m);
     expect(entry).toContain(
-      "title = {{Token Trace of “50\\% of \\{a\\_b\\} \\textbackslash{} \\$1 \\& \\#2 " +
-        "\\textasciicircum{} \\textasciitilde{}”}},",
+      "title = {``50\\% of \\{a\\_b\\} \\textbackslash{} \\$1 \\& \\#2 " +
+        "\\textasciicircum{} \\textasciitilde{}'' continued by tiny},",
     );
     const plain = entry.replace(/\\[{}]/g, "");
     expect(plain.split("{").length).toBe(plain.split("}").length);

@@ -5,7 +5,7 @@ import {isOn, type Trace} from "../domain/trace";
 import {runningTrace, selectedBranch} from "../domain/explorer";
 import {initial, judge, type Faults, type FieldName, type Typed} from "../domain/fields";
 import {problemOf} from "../domain/problems";
-import {NewTab} from "../embed/NewTab";
+import {leadOwnTab} from "../embed/ownTab";
 import type {Example, Page} from "../page";
 import {KeepBar} from "../share/KeepBar";
 import {fitting, PLAIN, writeLink, type Hidable} from "../share/link";
@@ -92,7 +92,9 @@ export function Explorer({page, typed: first, embedded}: Props) {
   }, [link]);
 
   const now = {...options, scorePrompt, measure};
-  const ownPage = () => `/#${writeLink({typed: fitting(typed, page.fields), options: now})}`;
+  useEffect(() => {
+    if (embedded) leadOwnTab(writeLink({typed: fitting(typed, page.fields), options: now}));
+  });
   const sharing = hello?.limits.sharing ? hello.limits.sharing_days : null;
   return (
     <>
@@ -101,9 +103,7 @@ export function Explorer({page, typed: first, embedded}: Props) {
       <ConnectionNotice
         {...live}
         onRetry={live.retry}
-        onPost={
-          embedded ? null : () => document.querySelector<HTMLFormElement>("form.ask")?.submit()
-        }
+        onPost={() => document.querySelector<HTMLFormElement>("form.ask")?.submit()}
       />
       <PromptForm
         fields={page.fields}
@@ -154,7 +154,7 @@ export function Explorer({page, typed: first, embedded}: Props) {
               <KeepBar
                 trace={shown.trace}
                 step={explorer.step}
-                made={() => ({at: new Date().toISOString(), url: new URL("/", location.href).href})}
+                made={madeHere}
                 days={sharing}
                 isFile={false}
               />
@@ -169,9 +169,13 @@ export function Explorer({page, typed: first, embedded}: Props) {
       {shows("examples") && !lock.includes("prompt") && !embedded && (
         <Examples examples={page.examples} folded={branch !== null} onChoose={choose} />
       )}
-      {embedded && <NewTab address={ownPage} />}
     </>
   );
+}
+
+/** When and where a trace of this page was made, near enough. */
+function madeHere() {
+  return {at: new Date().toISOString(), url: new URL("/", location.href).href, provenance: null};
 }
 
 function isShown(trace: Trace): boolean {

@@ -30,8 +30,7 @@ interface ConnectionProps {
   readonly met: boolean;
   readonly hello: Hello | null;
   readonly onRetry: () => void;
-  /** null in a frame, which the answer would take over. */
-  readonly onPost: (() => void) | null;
+  readonly onPost: () => void;
 }
 
 /** Says that there is no connection, and what still works. */
@@ -48,11 +47,9 @@ export function ConnectionNotice({connection, met, hello, onRetry, onPost}: Conn
         <button type="button" class="quiet" onClick={onRetry}>
           Connect now
         </button>
-        {onPost && (
-          <button type="button" class="quiet" onClick={onPost}>
-            Trace without the live connection
-          </button>
-        )}
+        <button type="button" class="quiet" onClick={onPost}>
+          Trace without the live connection
+        </button>
       </p>
     </div>
   );

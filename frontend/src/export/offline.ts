@@ -21,9 +21,10 @@ const POLICY =
 
 export function offlinePage(saved: SavedTrace, {script, styles, reading}: Sources): string {
   const title = `Token Trace: ${[...saved.answer.prompt].slice(0, 60).join("")}`;
-  const block = `{"trace":${exactJson(saved.answer, saved.seed)},"shared_at":${JSON.stringify(
-    saved.at,
-  )},"url":${JSON.stringify(saved.url)}}`;
+  const {answer, seed, at, url, provenance} = saved;
+  // The provenance's seed is without its last digits here; the trace has them.
+  const rest = {shared_at: at, url, provenance: provenance && {...provenance, seed: undefined}};
+  const block = `{"trace":${exactJson(answer, seed)},${JSON.stringify(rest).slice(1)}`;
   return [
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
@@ -41,7 +42,7 @@ export function offlinePage(saved: SavedTrace, {script, styles, reading}: Source
     "<h1>A saved trace</h1>",
     `<p>${text(howMade(saved))}. Model: ${text(modelOf(saved))}.</p>`,
     `<p class="citation">${text(citationOf(saved))}</p>`,
-    `<div id="explorer" data-view="file">${withoutScript(saved)}</div>`,
+    `<div id="explorer" data-page="file">${withoutScript(saved)}</div>`,
     reading,
     "</main>",
     `<script type="module">${inScript(script)}</script>`,

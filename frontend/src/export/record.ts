@@ -1,7 +1,7 @@
 /** What every export is made from: a trace that the page holds, and where and when. */
 
 import {plain, plural} from "../domain/format";
-import {visibleText} from "../domain/visible";
+import type {Provenance} from "../share/stored";
 import type {TraceAnswer} from "../wire";
 
 export interface SavedTrace {
@@ -12,11 +12,13 @@ export interface SavedTrace {
   readonly at: string;
   /** Where it is stored, or the address of the page that drew it. */
   readonly url: string;
+  /** null for a trace of the live page. */
+  readonly provenance: Provenance | null;
 }
 
 /** The settings in a few words: "temperature 0.7, top-p 0.9, seed 7". */
 export function settingsOf({answer: {decoding}, seed}: SavedTrace): string {
-  if (decoding.temperature === 0) return "greedy (temperature 0)";
+  if (decoding.temperature === 0) return "greedy";
   const drawn = seed === null ? "no seed" : `seed ${seed}`;
   return `temperature ${plain(decoding.temperature)}, top-p ${plain(decoding.top_p)}, ${drawn}`;
 }
@@ -28,7 +30,7 @@ export function modelOf({answer: {model}}: SavedTrace): string {
 
 /** A name for a file, without its ending: says what is in it, and is one on every system. */
 export function fileName({answer, at}: SavedTrace, part = ""): string {
-  const words = visibleText(answer.prompt)
+  const words = answer.prompt
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, "-");

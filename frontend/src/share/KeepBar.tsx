@@ -11,7 +11,7 @@ interface Props {
   readonly trace: Trace;
   readonly step: number;
   /** When and where it was made; asked when a dialogue opens. */
-  readonly made: () => Pick<SavedTrace, "at" | "url">;
+  readonly made: () => Pick<SavedTrace, "at" | "url" | "provenance">;
   /** For how many days the server keeps what is shared; null where it keeps nothing. */
   readonly days: number | null;
   readonly isFile: boolean;

@@ -7,7 +7,7 @@ import type {Place} from "../page";
 import {KeepBar} from "./KeepBar";
 import {PLAIN, writeLink} from "./link";
 import {LinkNotice} from "./LinkNotice";
-import {traceOf, type Stored} from "./stored";
+import {helloOf, traceOf, type Stored} from "./stored";
 import {useLink} from "./useLink";
 
 interface Props {
@@ -18,7 +18,8 @@ interface Props {
 
 /** A trace to read and replay. It asks the server nothing. */
 export function StoredView({stored, seed, place}: Props) {
-  const trace = useMemo(() => traceOf(stored.trace, seed), []);
+  const trace = useMemo(() => traceOf(stored.trace, seed, stored.provenance), []);
+  const hello = useMemo(() => helloOf(stored), []);
   const [explorer, dispatch] = useReducer(reduce, trace, opened);
   const link = useLink([]);
   const options = link?.options ?? PLAIN;
@@ -30,7 +31,7 @@ export function StoredView({stored, seed, place}: Props) {
     <>
       <LinkNotice link={link} />
       <TraceView
-        reading={{explorer, dispatch, hello: null}}
+        reading={{explorer, dispatch, hello}}
         live={null}
         branch={branch}
         hidden={options.hide}
@@ -45,7 +46,11 @@ export function StoredView({stored, seed, place}: Props) {
               <KeepBar
                 trace={trace}
                 step={explorer.step}
-                made={() => ({at: stored.shared_at, url: stored.url})}
+                made={() => ({
+                  at: stored.provenance?.made_at ?? stored.shared_at,
+                  url: stored.url,
+                  provenance: stored.provenance,
+                })}
                 days={null}
                 isFile={place === "file"}
               />

@@ -2,10 +2,21 @@
 
 import {utf8} from "../domain/tokens";
 import type {Trace} from "../domain/trace";
-import type {Settings, Token, TraceAnswer} from "../wire";
+import type {Hello, ModelEntry, Settings, Token, TraceAnswer} from "../wire";
+
+/** What a trace does not say of itself: the twin of traceapp/wire/sharing.py. */
+export interface Provenance extends Pick<ModelEntry, "source" | "dtype" | "sha256" | "engine"> {
+  readonly made_at: string;
+  readonly vocabulary: number;
+  readonly max_new_tokens: number;
+  readonly top_k: number;
+  readonly versions: Readonly<Record<string, string>>;
+}
 
 export interface Stored {
   readonly trace: TraceAnswer;
+  /** null in a file that was saved from the live page. */
+  readonly provenance: Provenance | null;
   /** When it was stored or saved, as ISO 8601. */
   readonly shared_at: string;
   /** Where it is stored; in a file, the page that it was saved from. */
@@ -25,14 +36,32 @@ export function exactSeed(json: string): string | null {
   return /"seed":\s*(\d+)/.exec(json)?.[1] ?? null;
 }
 
+/** What the server that made it would say of itself. */
+export function helloOf({trace, provenance}: Stored): Hello | null {
+  if (!provenance) return null;
+  const {source, dtype, sha256, engine, vocabulary, versions} = provenance;
+  return {
+    type: "hello",
+    model: {...trace.model, source, dtype, sha256, engine},
+    limits: {sharing: false, sharing_days: 0},
+    vocabulary,
+    ready: false,
+    versions,
+  };
+}
+
 /** The trace as if it had just been drawn. */
-export function traceOf(answer: TraceAnswer, seed: string | null): Trace {
+export function traceOf(
+  answer: TraceAnswer,
+  seed: string | null,
+  provenance: Provenance | null = null,
+): Trace {
   const {steps, decoding} = answer;
   const forced = steps.filter((step) => step.analysis.forced);
   const settings: Settings = {
-    // What was asked for is not stored; as many as there are draw the same again.
-    max_new_tokens: steps.length,
-    top_k: steps[0]?.alternatives.length ?? 1,
+    // A trace by itself does not say what was asked for; as many as it has draw the same again.
+    max_new_tokens: provenance?.max_new_tokens ?? steps.length,
+    top_k: provenance?.top_k ?? steps[0]?.alternatives.length ?? 1,
     temperature: decoding.temperature,
     top_p: decoding.top_p,
     seed,

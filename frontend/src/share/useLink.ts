@@ -1,4 +1,4 @@
-import {useEffect, useLayoutEffect, useState} from "preact/hooks";
+import {useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
 
 import type {Field} from "../domain/fields";
 import {PLAIN, readLink, type ReadLink} from "./link";
@@ -13,10 +13,13 @@ export function useLink(fields: readonly Field[]): ReadLink | null {
     return () => removeEventListener("hashchange", changed);
   }, []);
   const {theme, hide} = link?.options ?? PLAIN;
+  // What the server wrote holds where the link asks for nothing.
+  const given = useRef(document.documentElement.dataset.theme);
   useLayoutEffect(() => {
     const {dataset} = document.documentElement;
-    if (theme === "auto") delete dataset.theme;
-    else dataset.theme = theme;
+    const asked = theme === "auto" ? given.current : theme;
+    if (asked === undefined) delete dataset.theme;
+    else dataset.theme = asked;
     dataset.hide = hide.join(" ");
   }, [theme, hide]);
   return link;
