@@ -1,9 +1,9 @@
 import {forcedAt, type Branch} from "../domain/branches";
 import {nextRunId} from "./runIds";
-import type {LiveState} from "./useLive";
+import type {Reading} from "./useLive";
 
 /** Start a branch at the inspected step, with another token in its place. */
-export function useBranching({explorer, dispatch}: LiveState, branch: Branch) {
+export function useBranching({explorer, dispatch}: Reading, branch: Branch) {
   return (tokenId: number) => {
     const start = {
       ...branch.trace.start,

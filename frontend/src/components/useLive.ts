@@ -4,13 +4,17 @@ import {Live, type Connection} from "../client/live";
 import {EMPTY, reduce, runningTrace, type Act, type Explorer} from "../domain/explorer";
 import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, Hello, ServerFrame} from "../wire";
 
-export interface LiveState {
+/** What is enough to read a trace by. */
+export interface Reading {
   readonly explorer: Explorer;
   readonly dispatch: (act: Act) => void;
+  readonly hello: Hello | null;
+}
+
+export interface LiveState extends Reading {
   readonly connection: Connection;
   /** Whether it has ever been open: a first connection is not "lost". */
   readonly met: boolean;
-  readonly hello: Hello | null;
   readonly count: CountFrame | null;
   readonly found: FoundFrame | null;
   /** An error that is about no run. */
