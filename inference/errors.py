@@ -13,6 +13,7 @@ Everything that can go wrong, by name.
   x WrongDeleteToken       the token is not that of the trace to be removed
   x NotFound               nothing has that address
     + ModelNotFound        no model of that name is served
+  x UnsupportedFormat      the answer was asked for in a format that there is not
   x MethodNotAllowed       the address exists, but not for that method
   x PayloadTooLarge        the body is larger than its endpoint takes
   x TryLater               the same request may succeed later
@@ -90,6 +91,10 @@ class NotFound(TraceError):
 
 class ModelNotFound(NotFound):
     code = "model_not_found"  # OpenAI's own name for it
+
+
+class UnsupportedFormat(TraceError):
+    code = "unsupported_format"
 
 
 class MethodNotAllowed(TraceError):

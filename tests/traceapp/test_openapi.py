@@ -39,6 +39,7 @@ STATUSES = {
     ("post", "/v1/chat/completions"): GENERATION,
     ("post", "/tokenize"): TOKENS,
     ("post", "/detokenize"): TOKENS,
+    ("get", "/oembed"): {"200", "404", "422", "500", "501"},
     ("get", "/tokenizer_info"): {"200", "500", "503"},
 }
 
@@ -67,7 +68,10 @@ def test_every_route_of_the_api_is_in_the_document():
 
 
 def test_every_status_of_an_error_is_documented_or_is_of_another_address():
-    elsewhere = (errors.NotFound, errors.MethodNotAllowed, errors.ClientDisconnected)
+    elsewhere = (
+        *(errors.NotFound, errors.MethodNotAllowed, errors.ClientDisconnected),
+        errors.UnsupportedFormat,
+    )
     expected = {str(status) for error, status in STATUS.items() if not issubclass(error, elsewhere)}
     assert expected <= GENERATION
     assert expected - {"400"} <= STATUSES["post", "/v1/traces"]

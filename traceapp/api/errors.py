@@ -36,6 +36,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.RateLimited: 429,
     errors.ClientDisconnected: 499,  # for our own logs: nobody is there to read it
     errors.InferenceFailed: 500,
+    errors.UnsupportedFormat: 501,
     errors.NotReady: 503,
     errors.TimedOut: 504,
 }

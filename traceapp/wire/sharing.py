@@ -14,6 +14,7 @@ from traceapp.wire.traces import TraceSoFar
 
 TRACE_ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 128 bits of base64url
 MAX_RECEIPT = 8192
+REPLACEMENT = "\ufffd"  # what stands for bytes that are only part of a character
 
 Bytes = Annotated[str, Field(pattern="^([0-9a-f]{2})+$", description="Bytes as hex digits.")]
 
@@ -32,7 +33,7 @@ class Provenance(BaseModel):
     # A browser reads integers to 53 bits only; here the seed's last digits are safe.
     seed: int | None
     prompt_bytes: list[Bytes] = Field(
-        description="Of the prompt's tokens that are only part of a character, in their order."
+        description="Of the prompt's tokens whose text has U+FFFD, in their order."
     )
     special_ids: list[int] = Field(description="Which of the trace's tokens are control tokens.")
     versions: dict[str, str]
@@ -40,7 +41,7 @@ class Provenance(BaseModel):
     @classmethod
     def of(cls, trace: Trace, *, made_at: datetime, versions: Mapping[str, str]) -> Self:
         card, request, vocabulary = trace.model, trace.request, trace.vocabulary
-        pieces = [vocabulary.tokens[i] for i in trace.prompt_ids]
+        broken = [i for i in trace.prompt_ids if REPLACEMENT in vocabulary.text(i)]
         listed = {c.token_id for step in trace.steps for c in trace.alternatives(step)}
         shown = {*trace.prompt_ids, *(step.token_id for step in trace.steps), *listed}
         return cls(
@@ -53,7 +54,7 @@ class Provenance(BaseModel):
             max_new_tokens=request.max_new_tokens,
             top_k=request.top_k,
             seed=request.seed,
-            prompt_bytes=[piece.hex() for piece in pieces if not _is_text(piece)],
+            prompt_bytes=[vocabulary.tokens[i].hex() for i in broken],
             special_ids=sorted(i for i in shown if vocabulary.is_special(i)),
             versions=dict(versions),
         )
@@ -84,11 +85,3 @@ class SharedTraceAnswer(BaseModel):
     expires_at: datetime
     trace: TraceSoFar
     provenance: Provenance
-
-
-def _is_text(piece: bytes) -> bool:
-    try:
-        piece.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
