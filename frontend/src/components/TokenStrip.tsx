@@ -5,6 +5,7 @@ import {bits, count, percent} from "../domain/format";
 import {joinCharacters, type Group} from "../domain/joining";
 import {SCALES, type Measure} from "../domain/scales";
 import {directionOf, tokenSpoken} from "../domain/tokens";
+import {visibleText} from "../domain/visible";
 import {scoreOf, type Trace} from "../domain/trace";
 import type {TokenScore} from "../wire";
 import {TokenText} from "./TokenText";
@@ -72,7 +73,7 @@ function joined({start, end, joined}: Group, draw: (index: number) => VNode | nu
   if (joined === null) return draw(start);
   return (
     <span class="joined" key={start}>
-      <bdi class="whole">{joined}</bdi>
+      <bdi class="whole">{visibleText(joined)}</bdi>
       <span class="pieces">
         {Array.from({length: end - start}, (_, offset) => draw(start + offset))}
       </span>
