@@ -135,7 +135,7 @@ def test_a_shared_trace_is_read_without_the_model_and_goes_when_its_author_says(
         expect(other.get_by_role("button", name=name, exact=True)).to_have_count(0)
     assert violations(other) == []
 
-    cited = other.locator(".citation .line").inner_text()
+    cited = other.locator(".citation .line").text_content()
     bibtex = other.locator(".citation pre").text_content()
     other.get_by_role("button", name="Save or cite").click()
     assert other.get_by_role("textbox", name="Citation", exact=True).input_value() == cited

@@ -148,6 +148,7 @@ export function Explorer({page, typed: first, embedded}: Props) {
           live={live}
           branch={shown}
           hidden={options.hide}
+          scrolls={!embedded}
           keeping={
             shows("share") &&
             !embedded && (

@@ -35,6 +35,7 @@ export function StoredView({stored, seed, place}: Props) {
         live={null}
         branch={branch}
         hidden={options.hide}
+        scrolls={false}
         notice={null}
         measure={measure}
         onMeasure={setMeasure}
