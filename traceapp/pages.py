@@ -109,25 +109,6 @@ async def _answer(request: HttpRequest, template: str) -> HttpResponse:
     return page(form, drawn=drawn_trace(trace))
 
 
-def for_script(form: TraceForm) -> dict[str, object]:
-    """The form, the examples and the model, as frontend/src/page.ts reads them."""
-    model, ready = _served()
-    return {
-        "fields": [asdict(each) for each in form.fields],
-        "examples": [asdict(each) for each in EXAMPLES],
-        "model": model and {"alias": model.alias, "repository": model.repository},
-        "ready": ready,
-    }
-
-
-def _served() -> tuple[ModelCard | None, bool]:
-    """The model of this process, and whether it would answer now."""
-    try:
-        return runtime.current().card, runtime.current().is_ready()
-    except NotReady:
-        return None, False
-
-
 def _home(
     form: TraceForm,
     *,
@@ -138,12 +119,20 @@ def _home(
     problem: Problem | None = None,
     drawn: DrawnTrace | None = None,
 ) -> HttpResponse:
-    model, ready = _served()
+    try:
+        model, ready = runtime.current().card, runtime.current().is_ready()
+    except NotReady:
+        model, ready = None, False
     page = HomePage(
         form=form,
         model=model,
         ready=ready,
-        for_script=for_script(form),
+        for_script={
+            "fields": [asdict(each) for each in form.fields],
+            "examples": [asdict(each) for each in EXAMPLES],
+            "model": model and {"alias": model.alias, "repository": model.repository},
+            "ready": ready,
+        },
         theme=theme,
         url=url,
         oembed_url=oembed_url,

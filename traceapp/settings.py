@@ -52,7 +52,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "traceapp.middleware.policies.Policies",  # before static files, which have them too
+    # Outside of what answers by itself, so that every answer has them.
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "traceapp.middleware.policies.Policies",
     "traceapp.middleware.static_files.StaticFiles",
     "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
@@ -62,7 +64,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
 ROOT_URLCONF = "traceapp.urls"

@@ -17,9 +17,7 @@ from inference.models import current_limits
 from traceapp import rates
 from traceapp.api.errors import STATUS
 from traceapp.drawing import DrawnTrace
-from traceapp.form import TraceForm
 from traceapp.framing import allow_frames, oembed_address
-from traceapp.pages import for_script
 from traceapp.sharing import store, wording
 from traceapp.sharing.addresses import delete_path, embed_path, page_path
 from traceapp.sharing.redrawing import redrawn
@@ -44,7 +42,6 @@ class SharedPage:
     bibtex: str = field(metadata={"help": "The same as an entry of BibTeX."})
     theme: str = field(metadata={"help": "light, dark, or auto: what the visitor's system has."})
     stored: dict[str, Any] = field(metadata={"help": "The stored trace, for the script."})
-    for_script: dict[str, Any] = field(metadata={"help": "The form and the model, likewise."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +68,7 @@ async def shared_trace(request: HttpRequest, trace_id: str) -> HttpResponse:
         stored = await store.find(trace_id)
     except NotFound:
         return _missing(request, framed=False)
-    return _page("shared.html", await _shared_page(request, stored))
+    return _page("shared.html", _shared_page(request, stored))
 
 
 @require_safe
@@ -82,7 +79,7 @@ async def embedded_trace(request: HttpRequest, trace_id: str) -> HttpResponse:
     except NotFound:
         response = _missing(request, framed=True)
     else:
-        response = _page("embedded_trace.html", await _shared_page(request, stored))
+        response = _page("embedded_trace.html", _shared_page(request, stored))
     allow_frames(response, await current_limits())
     return response
 
@@ -116,18 +113,10 @@ async def _ask_for_token(request: HttpRequest, trace_id: str) -> HttpResponse:
     return _page("delete_shared.html", DeletePage(trace_id=trace_id))
 
 
-async def _shared_page(request: HttpRequest, stored: Stored) -> SharedPage:
+def _shared_page(request: HttpRequest, stored: Stored) -> SharedPage:
     drawn, made_at = redrawn(stored), stored.provenance.made_at
-    trace, asked = drawn.trace, drawn.trace.request
+    trace = drawn.trace
     url = request.build_absolute_uri(page_path(stored.id))
-    typed = {
-        "prompt": asked.prompt,
-        "max_new_tokens": str(asked.max_new_tokens),
-        "top_k": str(asked.top_k),
-        "temperature": str(asked.temperature),
-        "top_p": str(asked.top_p),
-        "seed": "" if asked.seed is None else str(asked.seed),
-    }
     return SharedPage(
         drawn=drawn,
         title=wording.title_of(trace),
@@ -150,7 +139,6 @@ async def _shared_page(request: HttpRequest, stored: Stored) -> SharedPage:
             "url": url,
             "embed_url": request.build_absolute_uri(embed_path(stored.id)),
         },
-        for_script=for_script(TraceForm.of(typed, await current_limits())),
     )
 
 
