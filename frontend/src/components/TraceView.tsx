@@ -95,7 +95,13 @@ export function TraceView(props: Props) {
             onBranch={live && shows("branches") ? branchAt : null}
           />
           {lab && shows("lab") && (
-            <Lab key={branch.id} lab={lab} step={step} settings={trace.start.settings} />
+            <Lab
+              key={branch.id}
+              isOver={!isOn(trace)}
+              lab={lab}
+              step={step}
+              settings={trace.start.settings}
+            />
           )}
           {!isOn(trace) && shows("numbers") && (
             <RunSummary trace={trace} hello={hello} onStep={go} />
