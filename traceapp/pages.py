@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
@@ -21,6 +23,8 @@ from traceapp.api.errors import STATUS
 from traceapp.drawing import DrawnTrace, drawn_trace
 from traceapp.examples import BY_SLUG, EXAMPLES, Example
 from traceapp.form import TraceForm
+from traceapp.framing import allow_frames, oembed_address
+from traceapp.themes import theme_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomePage:
-    """All that `home.html` is given."""
+    """All that `home.html` and `embed.html` are given."""
 
     form: TraceForm = field(metadata={"help": "The form, with what was typed and its faults."})
     examples: tuple[Example, ...] = field(
@@ -47,6 +51,11 @@ class HomePage:
     for_script: dict[str, object] = field(
         metadata={"help": "The form, the examples and the model, for frontend/src/page.ts."}
     )
+    theme: str = field(
+        metadata={"help": "For a frame: light, dark, or auto, what the visitor's system has."}
+    )
+    url: str = field(metadata={"help": "The first page's own address, for links out of a frame."})
+    oembed_url: str = field(metadata={"help": "Where oEmbed's answer about the frame is."})
     problem: Problem | None = field(
         default=None, metadata={"help": "Why the last request was not traced, if it was not."}
     )
@@ -61,10 +70,30 @@ class HomePage:
 @require_http_methods(["GET", "HEAD", "POST"])
 async def home(request: HttpRequest) -> HttpResponse:
     """The first page: the form and, once it is sent, the trace. The prompt is in no URL."""
+    return await _answer(request, "home.html")
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+async def embed(request: HttpRequest) -> HttpResponse:
+    """The same, compact, for a frame in somebody's page."""
+    response = await _answer(request, "embed.html")
+    allow_frames(response, await current_limits())
+    return response
+
+
+async def _answer(request: HttpRequest, template: str) -> HttpResponse:
     arrived_at = time.monotonic()
     limits = await current_limits()
+    page = partial(
+        _home,
+        template=template,
+        theme=theme_of(request),
+        url=request.build_absolute_uri(reverse("home")),
+        oembed_url=oembed_address(request, reverse("embed")),
+    )
     if request.method != "POST":
-        return _home(TraceForm.of({}, limits))
+        return page(TraceForm.of({}, limits))
     example = BY_SLUG.get(request.POST.get("example", ""))
     form = TraceForm.of(example.typed if example else request.POST.dict(), limits)
     try:
@@ -73,15 +102,22 @@ async def home(request: HttpRequest) -> HttpResponse:
         await rates.take_turn(request, limits)
         trace = await run_trace(asked, runtime=serving, limits=limits, arrived_at=arrived_at)
     except ValidationError as error:
-        return _home(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
+        return page(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
     except TraceError as error:
         form = form.at_fault(error.param, error.message)
-        return _home(form, problem=_problem(error, said_at_field=bool(form.faults)))
-    return _home(form, drawn=drawn_trace(trace))
+        return page(form, problem=_problem(error, said_at_field=bool(form.faults)))
+    return page(form, drawn=drawn_trace(trace))
 
 
 def _home(
-    form: TraceForm, *, problem: Problem | None = None, drawn: DrawnTrace | None = None
+    form: TraceForm,
+    *,
+    template: str,
+    theme: str,
+    url: str,
+    oembed_url: str,
+    problem: Problem | None = None,
+    drawn: DrawnTrace | None = None,
 ) -> HttpResponse:
     try:
         model, ready = runtime.current().card, runtime.current().is_ready()
@@ -97,13 +133,16 @@ def _home(
             "model": model and {"alias": model.alias, "repository": model.repository},
             "ready": ready,
         },
+        theme=theme,
+        url=url,
+        oembed_url=oembed_url,
         problem=problem,
         drawn=drawn,
     )
     # Without the request: no context processor adds to what the dataclass names.
     context = {each.name: getattr(page, each.name) for each in fields(page)}
     response = HttpResponse(
-        render_to_string("home.html", context), status=problem.status if problem else 200
+        render_to_string(template, context), status=problem.status if problem else 200
     )
     if problem and problem.retry_after_seconds is not None:
         response["Retry-After"] = str(problem.retry_after_seconds)

@@ -98,6 +98,11 @@ def test_there_is_no_second_row_and_the_one_cannot_be_deleted(admin):
         ("deadline_seconds", "0", "greater than or equal to 0.1"),
         ("deadline_seconds", "many", "Enter a number"),
         ("max_new_tokens", "", "required"),
+        ("allowed_origins", "https://a.example\r\nb.example", "b.example: begin with http"),
+        ("allowed_origins", "https://*.a.example", "name is not valid"),
+        ("allowed_origins", "https://a.example/page", "leave out the path"),
+        ("embed_sites", "https://*.com", "before a name"),
+        ("embed_sites", "*", "begin with http"),
     ],
 )
 def test_a_value_over_its_ceiling_is_refused_at_its_field(admin, field, typed, said):
@@ -107,3 +112,17 @@ def test_a_value_over_its_ceiling_is_refused_at_its_field(admin, field, typed, s
     assert list(errors) == [field]
     assert said in errors[field][0]
     assert not LimitsRow.objects.exists()
+
+
+def test_sites_are_kept_as_browsers_send_them(admin):
+    sites = "HTTPS://A.example/\r\n\r\nhttps://a.example"
+    typed = {"allowed_origins": sites, "embed_sites": "https://*.School.example:443"}
+    assert admin.post(ADD, TYPED | typed).status_code == 302
+    row = LimitsRow.objects.get()
+    assert row.allowed_origins == "https://a.example"
+    assert row.embed_sites == "https://*.school.example"
+
+
+def test_every_field_says_what_it_is_for(admin):
+    form = admin.get(ADD).context["adminform"].form
+    assert [name for name, field in form.fields.items() if not field.help_text] == []

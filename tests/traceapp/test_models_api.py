@@ -123,7 +123,13 @@ async def test_limits_are_those_of_the_environment_until_an_administrator_saves_
         "max_choices": 8,
     }
     limits = (await get("/v1/limits")).json()
-    assert limits == contract | {"rate_per_minute": 7, "max_waiting": 3, "deadline_seconds": 4.5}
+    assert limits == contract | {
+        "rate_per_minute": 7,
+        "max_waiting": 3,
+        "deadline_seconds": 4.5,
+        "sharing": True,
+        "sharing_days": 90,
+    }
     await LimitsRow.objects.acreate(pk=1, max_new_tokens=4, rate_per_minute=0)
     limits = (await get("/v1/limits")).json()
     assert (limits["max_new_tokens"], limits["rate_per_minute"], limits["max_waiting"]) == (

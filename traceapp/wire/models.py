@@ -74,6 +74,8 @@ class LimitsAnswer(BaseModel):
     rate_per_minute: int = Field(description="Requests to the model per client; 0 is no rate.")
     max_waiting: int = Field(description="Requests that may wait for the model.")
     deadline_seconds: float = Field(description="Time for one request, waiting included.")
+    sharing: bool = Field(description="Whether traces may be shared.")
+    sharing_days: int = Field(description="Days for which a shared trace is kept.")
 
     @classmethod
     def of(cls, limits: Limits) -> LimitsAnswer:
