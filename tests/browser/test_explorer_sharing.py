@@ -254,9 +254,7 @@ def test_a_frame_that_is_closed_off_says_so_and_shows_shared_traces(page, server
     page.wait_for_function("window.heard.length > 0")
     assert heights(page)[-1] > 300
 
-    closed = (
-        f'<iframe sandbox="allow-scripts" src="{server}/embed#prompt=Once&amp;run=1"></iframe>'
-    )
+    closed = f'<iframe sandbox="allow-scripts" src="{server}/embed#prompt=Once&amp;run=1"></iframe>'
     frame = framed(page, teacher, closed)
     expect(frame.get_by_text("cannot be asked from inside this frame")).to_be_visible()
     expect(frame.get_by_text(f"{server}/#prompt=Once&run=1")).to_be_visible()
