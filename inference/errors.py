@@ -7,6 +7,7 @@ Everything that can go wrong, by name.
   x Rejected               a well-formed OpenAI request for what this model cannot do
     + ContextFull          the prompt leaves no room in the model's context
   x InvalidModelOutput     the model's text is not the tool call that it began
+  x InvalidApiKey          an API key is needed, or the one that was sent does not hold
   x OriginNotAllowed       a page of a foreign site sent the request
   x NotFound               nothing has that address
     + ModelNotFound        no model of that name is served
@@ -63,6 +64,10 @@ class ContextFull(Rejected):
 
 class InvalidModelOutput(TraceError):
     code = "invalid_model_output"
+
+
+class InvalidApiKey(TraceError):
+    code = "invalid_api_key"  # OpenAI's own name for it
 
 
 class OriginNotAllowed(TraceError):

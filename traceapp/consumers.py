@@ -102,7 +102,13 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
     def _replace_run(self, start: Start) -> None:
         if self._run is not None:
             self._run.stop()
-        self._run = LiveRun(start, client=self._client(), owner=self._owner, say=self._say)
+        self._run = LiveRun(
+            start,
+            address=self._address(),
+            headers=self.scope["headers"],
+            owner=self._owner,
+            say=self._say,
+        )
         self._run_task = self._begin(self._run.perform(after=self._run_task))
 
     def _stop_run(self, run_id: str) -> None:
@@ -110,7 +116,7 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
         if self._run is not None and self._run.id == run_id:
             self._run.stop()
 
-    def _client(self) -> str:
+    def _address(self) -> str:
         peer = self.scope.get("client")
         forwarded = [value for name, value in self.scope["headers"] if name == b"x-forwarded-for"]
         return rates.client_at(peer and peer[0], b",".join(forwarded).decode("latin-1"))

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
     "traceapp.middleware.origins.Origins",
+    "traceapp.middleware.keys.Keys",  # within Origins: pages of listed sites can read the refusal
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -24,6 +24,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.Rejected: 400,
     errors.ContextFull: 400,
     errors.InvalidModelOutput: 400,
+    errors.InvalidApiKey: 401,
     errors.OriginNotAllowed: 403,
     errors.NotFound: 404,
     errors.ModelNotFound: 404,
@@ -63,6 +64,8 @@ def error_response(
     )
     if isinstance(error, errors.TryLater):
         response["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, errors.InvalidApiKey):
+        response["WWW-Authenticate"] = "Bearer"
     return response
 
 

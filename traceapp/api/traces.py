@@ -24,7 +24,7 @@ class TraceQuery(Schema):
 
 @router.post(
     "/traces",
-    response={200: TraceAnswer, (403, 413, 422, 429, 500, 503, 504): ErrorBody},
+    response={200: TraceAnswer, (401, 403, 413, 422, 429, 500, 503, 504): ErrorBody},
     exclude_unset=True,
 )
 async def create_trace(
