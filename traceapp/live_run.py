@@ -95,6 +95,7 @@ class LiveRun:
             limits=limits,
             arrived_at=self._arrived_at,
             owner=self._owner,
+            caller=rates.caller_at(self._address, key=key, socket=self._owner),
         )
         async with aclosing(running):
             self._running = running

@@ -71,7 +71,13 @@ async def home(request: HttpRequest) -> HttpResponse:
         asked = form.to_request(limits)
         serving = runtime.current()
         await rates.take_turn(request, limits)
-        trace = await run_trace(asked, runtime=serving, limits=limits, arrived_at=arrived_at)
+        trace = await run_trace(
+            asked,
+            runtime=serving,
+            limits=limits,
+            arrived_at=arrived_at,
+            caller=rates.caller_of(request),
+        )
     except ValidationError as error:
         return _home(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
     except TraceError as error:

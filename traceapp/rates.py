@@ -17,6 +17,7 @@ from inference import metrics
 from inference.errors import RateLimited
 from inference.keys import Key
 from inference.limits import Limits
+from inference.line import Caller
 from traceapp.keys import key_of
 
 
@@ -40,6 +41,17 @@ async def take_turn_as(address: str, limits: Limits, *, key: Key | None = None) 
 def client_of(request: HttpRequest) -> str:
     """Whom a request is counted against."""
     return _client(address_of(request), key_of(request))
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Whom a request shares turns and places as: all that a client sends is one lane."""
+    client = client_of(request)
+    return Caller(client=client, lane=client)
+
+
+def caller_at(address: str, *, key: Key | None, socket: str) -> Caller:
+    """As `caller_of`, for a live socket, each of which is a lane of its own."""
+    return Caller(client=_client(address, key), lane=socket)
 
 
 def address_of(request: HttpRequest) -> str:

@@ -40,7 +40,11 @@ async def create_trace(
     body.require_model(serving.card.alias)
     await rates.take_turn(request, limits)
     trace = await run_trace(
-        body.to_request(limits), runtime=serving, limits=limits, arrived_at=arrived_at
+        body.to_request(limits),
+        runtime=serving,
+        limits=limits,
+        arrived_at=arrived_at,
+        caller=rates.caller_of(request),
     )
     answer = TraceAnswer.of(trace, with_analysis=query.include == "analysis")
     return HttpResponse(answer.to_json(), content_type="application/json")
