@@ -17,6 +17,7 @@ Everything that can go wrong, by name.
     + Busy                 every place to wait is taken
     + RateLimited          this client sent too many requests in the last minute
   x NotReady               no model is loaded in this process yet
+    + ShuttingDown         this process is ending, and takes no new work
   x TimedOut               the deadline passed, waiting included
   x ClientDisconnected     the caller left before the answer
   x InferenceFailed        the model failed while it ran
@@ -108,6 +109,12 @@ class RateLimited(TryLater):
 
 class NotReady(TraceError):
     code = "not_ready"
+
+
+class ShuttingDown(NotReady, TryLater):
+    """Both: no model for this request here, and another process that may soon have one."""
+
+    code = "shutting_down"
 
 
 class TimedOut(TraceError):

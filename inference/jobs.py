@@ -7,6 +7,7 @@ The worker's thread tells, the caller's event loop hears; nothing else is shared
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import math
 import threading
 import time
@@ -53,6 +54,7 @@ class Job:
         self.caller = caller or Caller(client=f"job {id(self)}", lane=f"job {id(self)}")
         self.deadline = deadline
         self.keeps_place = keeps_place  # as the rest of what has begun
+        self.context = contextvars.copy_context()  # of the request, for what is logged of it
         self.generation: Generation | None = None
         self.admitted_at: float | None = None  # when it left the queue, on the runtime's clock
         self._submitted_at = submitted_at  # on the same clock, and so is the next

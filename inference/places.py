@@ -90,6 +90,12 @@ class Places:
         for job in waiting:
             job.tell(error)
 
+    def cut_off(self, error: TraceError) -> None:
+        """Tell the callers of what runs, and let it end as if they had left."""
+        for job in self.running():
+            job.tell(error)
+            job.cancelled.set()
+
     def _fits(self, job: Job, max_batch: int) -> bool:
         """Whether the job's choices can run beside the others'; alone, any number can."""
         return not self._running or self._choices() + job.request.num_choices <= max_batch

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from inference import turns
 from inference.chat.model import ChatModel, chat_model_of
 from inference.engine.types import Event, GenerationRequest, ModelCard
-from inference.errors import NotReady
+from inference.errors import NotReady, ShuttingDown
 from inference.jobs import Events, Item, Job, QueuePlace
 from inference.line import Caller
 from inference.places import Places
@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 # A worker that has not come round for this long hangs in one turn: it is not ready.
 PATIENCE_SECONDS = 10.0
 IDLE_BEAT_SECONDS = 1.0
+RESTART_SECONDS = 10  # what a caller is told to wait while this process makes way
 
 
 class Status(StrEnum):
@@ -162,7 +163,7 @@ class Runtime:
         engine = self.engine
         with self._changed:
             if self._status is not Status.SERVING:
-                raise NotReady("the server is stopping")
+                raise _shutting_down()
             self._places.enter(job, max_waiting=max_waiting, max_batch=engine.max_batch)
 
     def forget(self, owner: str) -> None:
@@ -195,9 +196,22 @@ class Runtime:
 
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
-        self._set_status(Status.CLOSED)
-        self._places.turn_away(NotReady("the server is stopping"))
+        self.begin_closing()
         self._worker.join()
+
+    def begin_closing(self) -> None:
+        """Take no new work, and tell whoever waits; what runs goes on. Returns at once."""
+        self._set_status(Status.CLOSED)
+        self._places.turn_away(_shutting_down())
+
+    def give_up_running(self) -> None:
+        """Tell those whose requests run that they will not end; the model is free soon."""
+        self._places.cut_off(_shutting_down())
+
+    def has_ended(self, *, within_seconds: float) -> bool:
+        """Whether the worker has ended; one that loads or hangs in a turn does not."""
+        self._worker.join(within_seconds)
+        return not self._worker.is_alive()
 
     def _set_status(self, status: Status) -> None:
         with self._changed:
@@ -250,6 +264,12 @@ class Runtime:
                 errand(engine)
             except Exception as error:
                 logger.error("an errand failed: %s", type(error).__name__)
+
+
+def _shutting_down() -> ShuttingDown:
+    return ShuttingDown(
+        "the server is stopping; try again in a moment", retry_after_seconds=RESTART_SECONDS
+    )
 
 
 _current: Runtime | None = None

@@ -47,6 +47,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "traceapp.middleware.requests.Requests",
     "django.middleware.security.SecurityMiddleware",
     "traceapp.middleware.static_files.StaticFiles",
     "traceapp.middleware.metering.Metering",
@@ -134,6 +135,7 @@ LOGGING = {
             "()": "traceapp.logs.DiscreetFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
+            "as_json": TRACEAPP.log_format == "json",
         },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},

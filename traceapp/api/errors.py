@@ -35,6 +35,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.ClientDisconnected: 499,  # for our own logs: nobody is there to read it
     errors.InferenceFailed: 500,
     errors.NotReady: 503,
+    errors.ShuttingDown: 503,
     errors.TimedOut: 504,
 }
 

@@ -21,6 +21,7 @@ from traceapp.api.errors import error_response
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PREFLIGHT_SECONDS = 600
+EXPOSED = "Retry-After, X-Request-ID"  # headers that a page may read
 
 
 class Origins:
@@ -48,7 +49,7 @@ class Origins:
         response = _preflight(request) if is_preflight else await self._get_response(request)
         if listed:
             response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = "Retry-After"
+            response["Access-Control-Expose-Headers"] = EXPOSED
         return response
 
 
