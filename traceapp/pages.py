@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass, field, fields
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -65,8 +67,13 @@ async def home(request: HttpRequest) -> HttpResponse:
     limits = await current_limits()
     if request.method != "POST":
         return _home(TraceForm.of({}, limits))
-    example = BY_SLUG.get(request.POST.get("example", ""))
-    form = TraceForm.of(example.typed if example else request.POST.dict(), limits)
+    try:
+        sent = request.POST.dict()
+    except (MultiPartParserError, SuspiciousOperation):  # broken, or of too many fields or files
+        problem = Problem(status=400, message="What was sent is not this page's form.")
+        return _home(TraceForm.of({}, limits), problem=problem)
+    example = BY_SLUG.get(sent.get("example", ""))
+    form = TraceForm.of(example.typed if example else sent, limits)
     try:
         asked = form.to_request(limits)
         serving = runtime.current()

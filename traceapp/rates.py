@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import math
 import time
 from functools import cache
@@ -59,6 +60,14 @@ def address_of(request: HttpRequest) -> str:
     return client_at(request.META.get("REMOTE_ADDR"), request.headers.get("X-Forwarded-For", ""))
 
 
+def login_address(request: HttpRequest) -> str | None:
+    """The address that tries to log in, as django-axes counts it; None where it is no address."""
+    try:
+        return str(ipaddress.ip_address(address_of(request)))
+    except ValueError:
+        return None
+
+
 def client_at(peer: str | None, forwarded: str) -> str:
     """The caller's address: the peer's, or what the outermost trusted proxy says it was.
 
@@ -80,7 +89,7 @@ def _client(address: str, key: Key | None) -> str:
 def _hit(limiter: RateLimiter, client: str, per_minute: int) -> None:
     rate = RateLimitItemPerMinute(per_minute)
     if not limiter.hit(rate, client):
-        metrics.REFUSALS.labels("rate").inc()
+        metrics.count_rate_refusal()
         wait = limiter.get_window_stats(rate, client).reset_time - time.time()
         raise RateLimited(
             f"more than {per_minute} requests in a minute; wait a moment",

@@ -7,9 +7,11 @@ from django.urls import path
 
 from traceapp import pages
 from traceapp.api import api
+from traceapp.overview import overview
 
 urlpatterns = [
     path("", pages.home, name="home"),
+    path("admin/overview/", admin.site.admin_view(overview), name="overview"),
     path("admin/", admin.site.urls),
     path("", api.urls),
 ]
