@@ -6,6 +6,7 @@ import {runningTrace, selectedBranch} from "../domain/explorer";
 import {judge, type Faults, type FieldName, type Typed} from "../domain/fields";
 import {problemOf} from "../domain/problems";
 import type {Example, Page} from "../page";
+import type {ErrorFrame} from "../wire";
 import {Announcer} from "./Announcer";
 import {Examples} from "./Examples";
 import {ConnectionNotice, ModelLine, ProblemNotice} from "./Notices";
@@ -25,8 +26,10 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
   const [scorePrompt, setScorePrompt] = useState(false);
   const branch = selectedBranch(explorer);
   const running = runningTrace(explorer);
+  // Whatever went wrong before the newest press of Run is over, whether that was taken or not.
+  const [past, setPast] = useState<ErrorFrame | null>(null);
   const failed = branch?.trace.status === "failed" ? branch.trace.problem : live.stray;
-  const problem = failed ? problemOf(failed) : null;
+  const problem = failed && failed !== past ? problemOf(failed) : null;
   const notice = problem && <ProblemNotice problem={problem} />;
   const shown = branch !== null && isShown(branch.trace) ? branch : null;
 
@@ -35,6 +38,7 @@ export function Explorer({page, typed: first}: {readonly page: Page; readonly ty
     setFaults(({[name]: _, ...others}) => others);
   };
   const run = (now: Typed) => {
+    setPast(failed);
     const judged = judge(page.fields, now);
     setFaults(judged.ok ? {} : judged.faults);
     if (!judged.ok) return focusOn(Object.keys(judged.faults)[0]);

@@ -79,7 +79,15 @@ export function TraceView({live, branch, notice, measure, onMeasure, onStop}: Pr
             live={live}
             onBranch={branchAt}
           />
-          {lab && <Lab key={branch.id} lab={lab} step={step} settings={trace.start.settings} />}
+          {lab && (
+            <Lab
+              key={branch.id}
+              isOver={!isOn(trace)}
+              lab={lab}
+              step={step}
+              settings={trace.start.settings}
+            />
+          )}
           {!isOn(trace) && <RunSummary trace={trace} hello={hello} onStep={go} />}
           <StepsTable trace={trace} current={explorer.step} onStep={go} />
         </>

@@ -1,16 +1,13 @@
 import {useEffect, useReducer, useRef, useState} from "preact/hooks";
 
-import {Live, type Connection} from "../client/live";
+import {Live} from "../client/live";
+import {FIRST, isReady, linked, type Connection, type Link} from "../domain/connection";
 import {EMPTY, reduce, runningTrace, type Act, type Explorer} from "../domain/explorer";
-import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, Hello, ServerFrame} from "../wire";
+import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, ServerFrame} from "../wire";
 
-export interface LiveState {
+export interface LiveState extends Link {
   readonly explorer: Explorer;
   readonly dispatch: (act: Act) => void;
-  readonly connection: Connection;
-  /** Whether it has ever been open: a first connection is not "lost". */
-  readonly met: boolean;
-  readonly hello: Hello | null;
   readonly count: CountFrame | null;
   readonly found: FoundFrame | null;
   /** An error that is about no run. */
@@ -22,9 +19,7 @@ export interface LiveState {
 /** The state of the page, joined to the server by one socket. */
 export function useLive(): LiveState {
   const [explorer, dispatch] = useReducer(reduce, EMPTY);
-  const [connection, setConnection] = useState<Connection>("connecting");
-  const [met, setMet] = useState(false);
-  const [hello, setHello] = useState<Hello | null>(null);
+  const [link, happened] = useReducer(linked, FIRST);
   const [count, setCount] = useState<CountFrame | null>(null);
   const [found, setFound] = useState<FoundFrame | null>(null);
   const [stray, setStray] = useState<ErrorFrame | null>(null);
@@ -32,7 +27,7 @@ export function useLive(): LiveState {
 
   useEffect(() => {
     const onFrame = (frame: ServerFrame) => {
-      if (frame.type === "hello") setHello(frame);
+      if (frame.type === "hello") happened(frame);
       else if (frame.type === "count") setCount(frame);
       else if (frame.type === "found") setFound(frame);
       else if (frame.type !== "error") dispatch({type: "frame", frame});
@@ -40,12 +35,8 @@ export function useLive(): LiveState {
       else setStray(frame);
     };
     const onConnection = (state: Connection) => {
-      setConnection(state);
-      if (state === "open") setMet(true);
-      if (state === "lost") {
-        setHello(null);
-        dispatch({type: "disconnected"});
-      }
+      happened(state);
+      if (state === "lost") dispatch({type: "disconnected"});
     };
     const address = new URL("/ws/traces", location.href);
     address.protocol = address.protocol.replace("http", "ws");
@@ -64,7 +55,7 @@ export function useLive(): LiveState {
   }, []);
 
   const send = (frame: ClientFrame) => live.current?.send(frame) ?? false;
-  const ready = connection === "open" && hello?.ready === true;
+  const ready = isReady(link);
   const waiting = runningTrace(explorer);
   useEffect(() => {
     if (ready && waiting?.status === "unsent" && send(waiting.start)) {
@@ -74,7 +65,7 @@ export function useLive(): LiveState {
   }, [ready, waiting]);
 
   const retry = () => live.current?.retry();
-  return {explorer, dispatch, connection, met, hello, count, found, stray, send, retry};
+  return {...link, explorer, dispatch, count, found, stray, send, retry};
 }
 
 /** Runs have ids that begin with r; counts and searches do not. */
