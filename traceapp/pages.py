@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from inference import runtime
 from inference.engine.types import ModelCard
 from inference.errors import InvalidRequest, NotReady, TraceError, TryLater
+from inference.limits import Limits
 from inference.models import current_limits
 from inference.services import run_trace
 from traceapp import rates
@@ -45,6 +46,7 @@ class HomePage:
     model: ModelCard | None = field(
         metadata={"help": "The model that this process serves; None if it serves none."}
     )
+    limits: Limits = field(metadata={"help": "What may be asked for now, said below the form."})
     ready: bool = field(metadata={"help": "Whether that model is loaded and would answer now."})
     for_script: dict[str, object] = field(
         metadata={"help": "The form, the examples and the model, for frontend/src/page.ts."}
@@ -66,12 +68,12 @@ async def home(request: HttpRequest) -> HttpResponse:
     arrived_at = time.monotonic()
     limits = await current_limits()
     if request.method != "POST":
-        return _home(TraceForm.of({}, limits))
+        return _home(TraceForm.of({}, limits), limits)
     try:
         sent = request.POST.dict()
     except (MultiPartParserError, SuspiciousOperation):  # broken, or of too many fields or files
         problem = Problem(status=400, message="What was sent is not this page's form.")
-        return _home(TraceForm.of({}, limits), problem=problem)
+        return _home(TraceForm.of({}, limits), limits, problem=problem)
     example = BY_SLUG.get(sent.get("example", ""))
     form = TraceForm.of(example.typed if example else sent, limits)
     try:
@@ -86,15 +88,19 @@ async def home(request: HttpRequest) -> HttpResponse:
             caller=rates.caller_of(request),
         )
     except ValidationError as error:
-        return _home(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
+        return _home(form.refused(error), limits, problem=Problem(status=STATUS[InvalidRequest]))
     except TraceError as error:
         form = form.at_fault(error.param, error.message)
-        return _home(form, problem=_problem(error, said_at_field=bool(form.faults)))
-    return _home(form, drawn=drawn_trace(trace))
+        return _home(form, limits, problem=_problem(error, said_at_field=bool(form.faults)))
+    return _home(form, limits, drawn=drawn_trace(trace))
 
 
 def _home(
-    form: TraceForm, *, problem: Problem | None = None, drawn: DrawnTrace | None = None
+    form: TraceForm,
+    limits: Limits,
+    *,
+    problem: Problem | None = None,
+    drawn: DrawnTrace | None = None,
 ) -> HttpResponse:
     try:
         model, ready = runtime.current().card, runtime.current().is_ready()
@@ -102,6 +108,7 @@ def _home(
         model, ready = None, False
     page = HomePage(
         form=form,
+        limits=limits,
         model=model,
         ready=ready,
         for_script={

@@ -349,3 +349,11 @@ async def test_what_is_no_form_is_400_on_the_page_and_no_line_of_an_error(
     assert answer.status_code == 400
     assert "not this page&#x27;s form" in answer.content.decode()
     assert {record.levelname for record in caplog.records} <= {"INFO"}
+
+
+async def test_the_page_says_which_limits_are_in_force(client, serving):
+    assert "Programs need" not in (await client.get("/")).content.decode()
+    await set_limits(max_new_tokens=4, deadline_seconds=2.5, rate_per_minute=1, key_required=True)
+    page = (await client.get("/")).content.decode()
+    assert "up to 4 new tokens, an answer within 2.5 seconds, 1 request a minute." in page
+    assert "Programs need an API key" in page
