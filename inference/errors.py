@@ -4,13 +4,17 @@ Everything that can go wrong, by name.
 * TraceError
   x InvalidRequest         the caller asked for something that cannot be
     + PromptTooLong        the prompt has more tokens than the limit in force
+    + InvalidReceipt       a trace to share is not one that this server made
   x Rejected               a well-formed OpenAI request for what this model cannot do
     + ContextFull          the prompt leaves no room in the model's context
   x InvalidModelOutput     the model's text is not the tool call that it began
   x InvalidApiKey          an API key is needed, or the one that was sent does not hold
   x OriginNotAllowed       a page of a foreign site sent the request
+  x SharingOff             nobody may share traces here
+  x WrongDeleteToken       the token is not that of the trace to be removed
   x NotFound               nothing has that address
     + ModelNotFound        no model of that name is served
+  x UnsupportedFormat      the answer was asked for in a format that there is not
   x MethodNotAllowed       the address exists, but not for that method
   x PayloadTooLarge        the body is larger than its endpoint takes
   x TryLater               the same request may succeed later
@@ -53,6 +57,10 @@ class PromptTooLong(InvalidRequest):
     code = "prompt_too_long"
 
 
+class InvalidReceipt(InvalidRequest):
+    code = "invalid_receipt"
+
+
 class Rejected(TraceError):
     """A request of the OpenAI endpoints that has the right shape and yet cannot be served."""
 
@@ -75,12 +83,24 @@ class OriginNotAllowed(TraceError):
     code = "origin_not_allowed"
 
 
+class SharingOff(TraceError):
+    code = "sharing_off"
+
+
+class WrongDeleteToken(TraceError):
+    code = "wrong_delete_token"
+
+
 class NotFound(TraceError):
     code = "not_found"
 
 
 class ModelNotFound(NotFound):
     code = "model_not_found"  # OpenAI's own name for it
+
+
+class UnsupportedFormat(TraceError):
+    code = "unsupported_format"
 
 
 class MethodNotAllowed(TraceError):

@@ -20,14 +20,13 @@ from inference.running import RunningTrace
 from inference.runtime import Runtime
 from inference.services import count_tokens, find_tokens, start_trace
 from tests.fakes import CARD, tiny_engine
-from traceapp.live_run import frame_of
+from traceapp.live_run import finished_frame, frame_of
 from traceapp.wire.live import (
     CLIENT_FRAME,
     Count,
     CountFrame,
     ErrorFrame,
     Find,
-    FinishedFrame,
     FoundFrame,
     Hello,
     QueuedFrame,
@@ -40,6 +39,8 @@ from traceapp.wire.models import LimitsAnswer, ModelEntry
 
 LIMITS = Limits()
 VERSIONS = {"token_trace": "0.1.0", "torch": "2.13.0", "transformers": "5.24.0"}
+# Of another server's key and time, as every receipt is.
+RECEIPT = "eyJtYWRlX2F0IjoiMjAyNi0wMS0wMVQwMDowMDowMFoifQ==.signature"
 PROMPT = {"prompt": "The moon is é"}
 STARTS: dict[str, dict[str, Any]] = {
     "greedy": {"trace": PROMPT | {"max_new_tokens": 3}, "lab": True, "score_prompt": True},
@@ -91,7 +92,7 @@ def plain(value: Any) -> Any:
         case BaseModel():
             return plain(value.model_dump(mode="json"))
         case dict():
-            return {name: plain(each) for name, each in value.items()} | _times_of(value)
+            return {name: plain(each) for name, each in value.items()} | _fixed_in(value)
         case list():
             return [plain(each) for each in value]
         case float():
@@ -104,9 +105,10 @@ def written(frame: Any) -> str:
     return json.dumps(frame, indent=1, ensure_ascii=False) + "\n"
 
 
-def _times_of(value: dict[str, Any]) -> dict[str, float]:
-    """Fixed times, in milliseconds, in place of those that a frame has."""
-    fixed = {
+def _fixed_in(value: dict[str, Any]) -> dict[str, Any]:
+    """Fixed times, in milliseconds, and a fixed receipt in place of those that a frame has."""
+    fixed: dict[str, Any] = {
+        "receipt": RECEIPT,
         "prompt_tokenisation_ms": 0.5,
         "first_step_ms": 12.0,
         "total_trace_ms": 100.0,
@@ -114,7 +116,7 @@ def _times_of(value: dict[str, Any]) -> dict[str, float]:
     }
     if "elapsed_ms" in value:
         fixed["elapsed_ms"] = 12.0 + 10.0 * value["step"]
-    return {name: fixed[name] for name in value if name.endswith("_ms")}
+    return {name: fixed[name] for name in value if name.endswith("_ms") or name == "receipt"}
 
 
 def _start(name: str) -> Start:
@@ -135,7 +137,7 @@ async def _run(serving: Runtime, name: str) -> list[BaseModel]:
         frames: list[BaseModel] = [
             frame_of(event, running.basis, id=name) async for event in running
         ]
-    return [*frames, FinishedFrame.of(running.trace(), id=name)]
+    return [*frames, finished_frame(running.trace(), id=name)]
 
 
 async def _stopped(serving: Runtime) -> BaseModel:
@@ -145,7 +147,7 @@ async def _stopped(serving: Runtime) -> BaseModel:
             if isinstance(event, Step) and event.index == 1:
                 break
         running.stop()
-    return FinishedFrame.of(running.trace(), id="sampled")
+    return finished_frame(running.trace(), id="sampled")
 
 
 def _first(frames: list[BaseModel], kind: str) -> BaseModel:

@@ -28,8 +28,12 @@ reactor: Any = _reactor  # chosen at run time, so its module does not say what i
 
 KIB = 1024
 DEFAULT_LIMIT = 1024 * KIB
-# A prompt of 1,000 characters is at most 12,000 bytes when each is an escaped surrogate pair.
-LIMITS = {"/v1/traces": 16 * KIB}
+LIMITS = {
+    # A prompt of 1,000 characters is at most 12,000 bytes, each an escaped surrogate pair.
+    "/v1/traces": 16 * KIB,
+    # 32 steps of 11 tokens, each with its bytes, are some 60 KiB.
+    "/v1/shared-traces": 512 * KIB,
+}
 
 DRAIN_SECONDS = 5.0
 

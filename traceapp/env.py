@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from platformdirs import user_data_path
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from inference.origins import embedding_site, origin
@@ -86,6 +86,11 @@ class Environment(BaseSettings):
         min_length=50,
         description="Signing key; unset: made once and kept in the data folder.",
     )
+    https: bool = Field(
+        False,
+        description="Whether visitors come by https, through a proxy: http is sent there, cookies "
+        "keep to it, and browsers remember it for a year.",
+    )
     debug: bool = Field(
         False, validation_alias="DEBUG", description="Django's debug mode; never in production."
     )
@@ -106,6 +111,16 @@ class Environment(BaseSettings):
     @classmethod
     def _embedding_sites(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(embedding_site, value))
+
+    @model_validator(mode="after")
+    def _https_needs_a_proxy(self) -> Self:
+        # Else every request would look like http, and be sent back to itself without end.
+        if self.https and self.proxies == 0:
+            raise ValueError(
+                "TRACEAPP_HTTPS needs TRACEAPP_PROXIES: this server speaks http, and only a proxy "
+                "can say which requests came by https"
+            )
+        return self
 
     @classmethod
     def variable(cls, name: str) -> str:

@@ -15,9 +15,10 @@ from inference.jobs import QueuePlace
 from inference.models import current_limits
 from inference.running import RunningTrace
 from inference.services import start_trace
-from inference.traces import TraceBasis
+from inference.traces import Trace, TraceBasis
 from traceapp import rates
 from traceapp.keys import admit_socket
+from traceapp.sharing.receipts import receipt_for
 from traceapp.wire.live import (
     ErrorFrame,
     FinishedFrame,
@@ -30,6 +31,7 @@ from traceapp.wire.live import (
     StoppedFrame,
     tokens_of,
 )
+from traceapp.wire.traces import TraceSoFar
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +106,7 @@ class LiveRun:
             async for event in running:
                 await self._say(frame_of(event, running.basis, id=self.id))
         if running.steps or not self._stop_wanted.is_set():
-            await self._say(FinishedFrame.of(running.trace(), id=self.id))
+            await self._say(finished_frame(running.trace(), id=self.id))
         else:
             await self._say(StoppedFrame(id=self.id))
 
@@ -121,3 +123,9 @@ def frame_of(event: QueuePlace | PromptScores | Step, basis: TraceBasis, *, id: 
             return PromptScoresFrame.of(event, id=id)
         case Step():
             return StepFrame.of(event, basis, id=id)
+
+
+def finished_frame(trace: Trace, *, id: str) -> FinishedFrame:
+    """The whole trace at the end of a run, with what it takes to share it."""
+    told = TraceSoFar.of(trace, with_analysis=True)
+    return FinishedFrame(id=id, trace=told, receipt=receipt_for(trace, told))

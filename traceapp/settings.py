@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dj_database_url
 import django_stubs_ext
+from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import ValidationError
 
@@ -22,7 +23,10 @@ try:
     TRACEAPP = Environment()
 except ValidationError as error:
     raise ImproperlyConfigured(
-        "; ".join(f"{Environment.variable(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
+        "; ".join(
+            f"{Environment.variable(str(e['loc'][0]))}: {e['msg']}" if e["loc"] else e["msg"]
+            for e in error.errors()
+        )
     ) from None
 
 # What requests of the OpenAI endpoints get for the fields that they leave out.
@@ -51,6 +55,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "traceapp.middleware.requests.Requests",
     "django.middleware.security.SecurityMiddleware",
+    # Outside of what answers by itself, so that every answer has them.
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "traceapp.middleware.policies.Policies",
     "traceapp.middleware.static_files.StaticFiles",
     "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
@@ -61,7 +68,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",  # the last: it turns a refused login into a 429
 ]
 
@@ -142,10 +148,33 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
-X_FRAME_OPTIONS = "DENY"
+# An address of a shared trace is a secret, which no other site is to be told.
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"  # but for what `framing.allow_frames` lets be framed
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],  # figures that the page itself makes
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
 if TRACEAPP.proxies:  # else a visitor could write this header
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+if TRACEAPP.https:
+    SECURE_SSL_REDIRECT = True
+    # These are asked from within, past the proxy.
+    SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics(/json)?$"]
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+# Other names under this one, and the browsers' built-in list, are for their owner to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 LOGGING = {
     "version": 1,

@@ -22,6 +22,16 @@ export interface Page {
   readonly ready: boolean;
 }
 
+/** The page itself, a frame in another's page, or a file on somebody's disk. */
+export type Place = "page" | "embed" | "file";
+
+/** Which of them this is, by the `data-page` of the element that the script fills. */
+export function placeOf(root: HTMLElement): Place {
+  const page = root.dataset.page ?? "";
+  if (page === "file") return "file";
+  return page.startsWith("embed") ? "embed" : "page";
+}
+
 export function readPage(document: Document): Page {
   const script = document.getElementById("explorer-page");
   return JSON.parse(script?.textContent ?? "null") as Page;

@@ -105,6 +105,7 @@ export interface ModelEntry {
 export interface Hello {
   readonly type: "hello";
   readonly model: ModelEntry | null;
+  readonly limits: {readonly sharing: boolean; readonly sharing_days: number};
   readonly vocabulary: number;
   readonly ready: boolean;
   readonly versions: Readonly<Record<string, string>>;
@@ -134,7 +135,13 @@ export type RunFrame =
       readonly step: TraceStep;
       readonly lab: Lab | null;
     }
-  | {readonly type: "finished"; readonly id: string; readonly trace: TraceAnswer}
+  | {
+      readonly type: "finished";
+      readonly id: string;
+      readonly trace: TraceAnswer;
+      /** By which the server knows this trace again: it goes with the trace to be shared. */
+      readonly receipt: string;
+    }
   | {readonly type: "stopped"; readonly id: string};
 
 export interface CountFrame {

@@ -1,6 +1,7 @@
 /** Small values to test with, whose numbers a reader can check. */
 
-import type {Lab, Start, TraceStep} from "../src/wire";
+import type {Field, FieldName} from "../src/domain/fields";
+import type {Lab, Start, TraceAnswer, TraceStep} from "../src/wire";
 import {utf8} from "../src/domain/tokens";
 
 export const START: Start = {
@@ -70,5 +71,54 @@ export function labOf(
       logprob: Math.log(probability),
     })),
     tail: tail.map(([count, probability]) => [count, Math.log(probability)] as const),
+  };
+}
+
+function fieldOf(
+  name: FieldName,
+  kind: Field["kind"],
+  typed: string,
+  minimum: number | null,
+  maximum: number | null,
+): Field {
+  return {name, kind, label: name, help: "", must: "right", typed, minimum, maximum};
+}
+
+/** The form's fields, with the widest bounds that a server can have. */
+export const FIELDS: readonly Field[] = [
+  fieldOf("prompt", "prompt", "", 1, 1000),
+  fieldOf("max_new_tokens", "integer", "16", 1, 32),
+  fieldOf("top_k", "integer", "5", 1, 10),
+  fieldOf("temperature", "number", "0", 0, 2),
+  fieldOf("top_p", "number", "1", 0, 1),
+  fieldOf("seed", "integer", "", null, null),
+];
+
+/** A whole trace of these steps. */
+export function answerOf(
+  steps: readonly TraceStep[],
+  more: Partial<TraceAnswer> = {},
+): TraceAnswer {
+  return {
+    schema_version: "1.0",
+    model: {alias: "tiny", repository: "someone/tiny", revision: "0123456789abcdef"},
+    prompt: START.prompt,
+    prompt_tokens: [
+      {token_id: 1, token: "The"},
+      {token_id: 2, token: " moon"},
+      {token_id: 3, token: " is"},
+    ],
+    generated_text: steps.map((step) => step.selected_token).join(""),
+    steps,
+    decoding: {
+      method: "sample",
+      temperature: 1,
+      top_p: 1,
+      seed: 7,
+      probability_basis: "raw_softmax_logits",
+    },
+    timing: {prompt_tokenisation_ms: 1, first_step_ms: 10, total_trace_ms: 30},
+    finish_reason: "length",
+    ...more,
   };
 }

@@ -29,7 +29,7 @@ describe("a trace, frame by frame", () => {
 
   it("has the answer’s steps at the end, which carry the same as those that came", () => {
     const answer = {steps: [stepOf(0, " a")], finish_reason: "length"} as unknown as TraceAnswer;
-    const trace = fold(STARTED, STEP, {type: "finished", id: "r1", trace: answer});
+    const trace = fold(STARTED, STEP, {type: "finished", id: "r1", trace: answer, receipt: "r"});
     expect(trace).toMatchObject({status: "finished", answer, steps: answer.steps});
     expect(isOn(trace)).toBe(false);
   });

@@ -32,10 +32,14 @@ STATUSES = {
     ("get", "/metrics"): {"200"},
     ("get", "/metrics/json"): {"200"},
     ("post", "/v1/traces"): {"200", "401", "403", "413", "422", "429", "500", "503", "504"},
+    ("post", "/v1/shared-traces"): {"201", "403", "413", "422", "429", "500"},
+    ("get", "/v1/shared-traces/{trace_id}"): {"200", "404", "500"},
+    ("delete", "/v1/shared-traces/{trace_id}"): {"204", "403", "404", "422", "429", "500"},
     ("post", "/v1/completions"): GENERATION,
     ("post", "/v1/chat/completions"): GENERATION,
     ("post", "/tokenize"): TOKENS,
     ("post", "/detokenize"): TOKENS,
+    ("get", "/oembed"): {"200", "404", "422", "500", "501"},
     ("get", "/tokenizer_info"): {"200", "401", "500", "503"},
 }
 
@@ -64,7 +68,10 @@ def test_every_route_of_the_api_is_in_the_document():
 
 
 def test_every_status_of_an_error_is_documented_or_is_of_another_address():
-    elsewhere = (errors.NotFound, errors.MethodNotAllowed, errors.ClientDisconnected)
+    elsewhere = (
+        *(errors.NotFound, errors.MethodNotAllowed, errors.ClientDisconnected),
+        errors.UnsupportedFormat,
+    )
     expected = {str(status) for error, status in STATUS.items() if not issubclass(error, elsewhere)}
     assert expected <= GENERATION
     assert expected - {"400"} <= STATUSES["post", "/v1/traces"]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from django.conf import settings
 from ninja import NinjaAPI, Swagger
 
-from traceapp.api import chat, completions, errors, models, observation, tokens, traces
+from traceapp.api import (
+    chat,
+    completions,
+    errors,
+    models,
+    observation,
+    oembed,
+    shared,
+    tokens,
+    traces,
+)
 from traceapp.api.strict_json import StrictParser, StrictRenderer
 
 api = NinjaAPI(
@@ -28,9 +38,11 @@ errors.register(api)
 api.add_router("", models.router)
 api.add_router("", observation.router)
 api.add_router("/v1", traces.router)
+api.add_router("/v1", shared.router)
 api.add_router("/v1", completions.router)
 api.add_router("/v1", chat.router)
 api.add_router("", tokens.router)
+api.add_router("", oembed.router)
 if settings.PROFILE_OUTPUT is not None:
     from traceapp.api import profile
 

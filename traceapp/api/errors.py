@@ -21,11 +21,14 @@ logger = logging.getLogger(__name__)
 STATUS: dict[type[errors.TraceError], int] = {
     errors.InvalidRequest: 422,
     errors.PromptTooLong: 422,
+    errors.InvalidReceipt: 422,
     errors.Rejected: 400,
     errors.ContextFull: 400,
     errors.InvalidModelOutput: 400,
     errors.InvalidApiKey: 401,
     errors.OriginNotAllowed: 403,
+    errors.SharingOff: 403,
+    errors.WrongDeleteToken: 403,
     errors.NotFound: 404,
     errors.ModelNotFound: 404,
     errors.MethodNotAllowed: 405,
@@ -34,6 +37,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.RateLimited: 429,
     errors.ClientDisconnected: 499,  # for our own logs: nobody is there to read it
     errors.InferenceFailed: 500,
+    errors.UnsupportedFormat: 501,
     errors.NotReady: 503,
     errors.ShuttingDown: 503,
     errors.TimedOut: 504,

@@ -12,6 +12,7 @@ from inference import runtime
 from inference.models import current_limits
 from inference.services import run_trace
 from traceapp import rates
+from traceapp.sharing.receipts import receipt_for
 from traceapp.wire.errors import ErrorBody
 from traceapp.wire.traces import TraceAnswer, TraceBody
 
@@ -46,5 +47,9 @@ async def create_trace(
         arrived_at=arrived_at,
         caller=rates.caller_of(request),
     )
-    answer = TraceAnswer.of(trace, with_analysis=query.include == "analysis")
-    return HttpResponse(answer.to_json(), content_type="application/json")
+    with_analysis = query.include == "analysis"
+    answer = TraceAnswer.of(trace, with_analysis=with_analysis)
+    response = HttpResponse(answer.to_json(), content_type="application/json")
+    if with_analysis:  # a trace without it is never shared
+        response["X-Trace-Receipt"] = receipt_for(trace, answer)
+    return response

@@ -57,4 +57,4 @@ class JsonErrors:
 
 
 def is_api(path: str) -> bool:
-    return path.startswith("/v1/") or path in {"/v1", "/health"} or speaks_openai(path)
+    return path.startswith("/v1/") or path in {"/v1", "/health", "/oembed"} or speaks_openai(path)

@@ -101,6 +101,12 @@ def fixed(value: float, places: int) -> str:
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}"
 
 
+@register.filter
+def without_controls(text: str) -> str:
+    """Text whose control characters show as pictures; HTML could not hold a NUL."""
+    return text.translate(PICTURES)
+
+
 class Part(NamedTuple):
     """A stretch of a token as it is shown; `name` is said of what stands for something else."""
 
@@ -115,6 +121,8 @@ NAMED = {
     "\r": Part("␍", "carriage return"),
     "\x7f": Part("␡", "control character U+007F"),
 }
+# White space keeps its effect.
+PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\r"}
 # Blank, though Unicode calls them letters, marks or symbols: fillers, selectors, blank braille.
 BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"

@@ -18,7 +18,7 @@ from inference.engine.types import PromptScores, Score, Step, Tail
 from inference.engine.vocabulary import Vocabulary
 from inference.errors import TraceError, TryLater
 from inference.limits import Limits
-from inference.traces import Trace, TraceBasis, TraceRequest, bits
+from inference.traces import TraceBasis, TraceRequest, bits
 from traceapp.wire.models import LimitsAnswer, ModelEntry
 from traceapp.wire.traces import TraceBody, TraceSoFar, TraceStep
 
@@ -194,10 +194,7 @@ class FinishedFrame(BaseModel):
     type: Literal["finished"] = "finished"
     id: str
     trace: TraceSoFar
-
-    @classmethod
-    def of(cls, trace: Trace, *, id: str) -> FinishedFrame:
-        return cls(id=id, trace=TraceSoFar.of(trace, with_analysis=True))
+    receipt: str = Field(description="By which the server knows this trace again, to share it.")
 
 
 class StoppedFrame(BaseModel):

@@ -22,6 +22,12 @@ export function ChoicePanel({step, lab, settings, isOver}: Props) {
     <section class="pane choice" aria-labelledby="choice-title">
       <h4 id="choice-title">How the choice was made</h4>
       <Verdict step={step} settings={settings} />
+      {lab === null && (
+        <p class="help">
+          What each setting made of the probabilities is drawn from the whole distribution, which is
+          not stored with a trace: run it yourself to see that.
+        </p>
+      )}
       {choice && (
         <>
           <ol class="stages">

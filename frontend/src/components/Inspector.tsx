@@ -21,8 +21,9 @@ interface Props {
   readonly step: TraceStep;
   readonly lab: Lab | null;
   readonly vocabulary: number | null;
-  readonly live: LiveState;
-  readonly onBranch: (tokenId: number) => void;
+  /** null where the model cannot be asked. */
+  readonly live: LiveState | null;
+  readonly onBranch: ((tokenId: number) => void) | null;
 }
 
 /** One step: what could have come, how the choice was made, and what if it were another. */
@@ -61,7 +62,7 @@ export function Inspector({trace, step, lab, vocabulary, live, onBranch}: Props)
             axis={scale === "linear" ? LINEAR : LOGARITHMIC}
             onBranch={onBranch}
           />
-          <WhatIf step={step} live={live} onBranch={onBranch} />
+          {live && onBranch && <WhatIf step={step} live={live} onBranch={onBranch} />}
         </section>
         <ChoicePanel step={step} lab={lab} settings={trace.start.settings} isOver={!isOn(trace)} />
       </div>

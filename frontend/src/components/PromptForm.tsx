@@ -1,6 +1,7 @@
 import type {ComponentChildren} from "preact";
 import {useMemo} from "preact/hooks";
 
+import type {Lockable} from "../share/link";
 import type {Faults, Field, FieldName, Typed} from "../domain/fields";
 import {SettingField} from "./SettingField";
 
@@ -10,8 +11,12 @@ interface Props {
   readonly faults: Faults;
   readonly scorePrompt: boolean;
   readonly running: boolean;
+  readonly locked: readonly Lockable[];
+  readonly settingsHidden: boolean;
   /** How many tokens the prompt has, as words. */
   readonly tokens: ComponentChildren;
+  /** Stands beside Run and Stop. */
+  readonly tools: ComponentChildren;
   readonly onInput: (name: FieldName, value: string) => void;
   readonly onScorePrompt: (scored: boolean) => void;
   readonly onRun: () => void;
@@ -23,7 +28,9 @@ const ROOM_FOR_SETTINGS = "(min-width: 46rem)";
 
 /** The prompt, Run and Stop, and the settings. */
 export function PromptForm(props: Props) {
-  const {fields, typed, faults, scorePrompt, running, tokens} = props;
+  const {fields, typed, faults, scorePrompt, running, locked, settingsHidden} = props;
+  const {tokens, tools} = props;
+  const settingsLocked = locked.includes("settings");
   const {onInput, onScorePrompt, onRun, onStop} = props;
   const [prompt, ...settings] = fields;
   const startsOpen = useMemo(() => matchMedia(ROOM_FOR_SETTINGS).matches, []);
@@ -53,6 +60,7 @@ export function PromptForm(props: Props) {
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
+          readOnly={locked.includes("prompt")}
           value={typed.prompt}
           aria-describedby={faults.prompt ? "prompt-help prompt-error" : "prompt-help"}
           {...(faults.prompt && {"aria-invalid": true})}
@@ -73,35 +81,40 @@ export function PromptForm(props: Props) {
           Stop
         </button>
         <span class="tokens">{tokens}</span>
+        {tools}
       </div>
-      <details class="fold" open={startsOpen}>
-        <summary>Settings</summary>
-        <div class="settings">
-          {settings.map((field) => (
-            <SettingField
-              key={field.name}
-              field={field}
-              value={typed[field.name]}
-              fault={faults[field.name]}
-              onInput={(value) => onInput(field.name, value)}
-            />
-          ))}
-          <div class="field">
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={scorePrompt}
-                aria-describedby="score-help"
-                onChange={(event) => onScorePrompt(event.currentTarget.checked)}
+      {!settingsHidden && (
+        <details class="fold" open={startsOpen}>
+          <summary>Settings</summary>
+          <div class="settings">
+            {settings.map((field) => (
+              <SettingField
+                key={field.name}
+                field={field}
+                value={typed[field.name]}
+                fault={faults[field.name]}
+                locked={settingsLocked}
+                onInput={(value) => onInput(field.name, value)}
               />
-              Measure the prompt too
-            </label>
-            <p class="help" id="score-help">
-              Also asks how probable the model found each token that you gave it; one more pass.
-            </p>
+            ))}
+            <div class="field">
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={scorePrompt}
+                  disabled={settingsLocked}
+                  aria-describedby="score-help"
+                  onChange={(event) => onScorePrompt(event.currentTarget.checked)}
+                />
+                Measure the prompt too
+              </label>
+              <p class="help" id="score-help">
+                Also asks how probable the model found each token that you gave it; one more pass.
+              </p>
+            </div>
           </div>
-        </div>
-      </details>
+        </details>
+      )}
     </form>
   );
 }

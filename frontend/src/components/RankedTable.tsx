@@ -9,7 +9,8 @@ import {TokenText} from "./TokenText";
 interface Props {
   readonly step: TraceStep;
   readonly axis: Axis;
-  readonly onBranch: (tokenId: number) => void;
+  /** null where no other path can be followed. */
+  readonly onBranch: ((tokenId: number) => void) | null;
 }
 
 /**
@@ -39,9 +40,11 @@ export function RankedTable({step, axis, onBranch}: Props) {
           <th scope="col" role="columnheader" class="figure">
             Cumulative
           </th>
-          <th scope="col" role="columnheader" class="act">
-            What if
-          </th>
+          {onBranch && (
+            <th scope="col" role="columnheader" class="act">
+              What if
+            </th>
+          )}
         </tr>
       </thead>
       <tbody role="rowgroup">
@@ -61,7 +64,7 @@ export function RankedTable({step, axis, onBranch}: Props) {
           <td role="cell" class="figure" data-label="cumulative">
             {percent(1)}
           </td>
-          <td role="cell" class="act" />
+          {onBranch && <td role="cell" class="act" />}
         </tr>
       </tfoot>
     </table>
@@ -89,18 +92,20 @@ function TokenRow({row, step, axis, onBranch}: Props & {readonly row: Row}) {
       <td role="cell" class="figure" data-label="cumulative">
         {cumulative === null ? <span aria-label="not known">–</span> : percent(cumulative)}
       </td>
-      <td role="cell" class="act">
-        {!chosen && (
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Follow ${tokenSpoken(bytes)}`}
-            onClick={() => onBranch(tokenId)}
-          >
-            Follow
-          </button>
-        )}
-      </td>
+      {onBranch && (
+        <td role="cell" class="act">
+          {!chosen && (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Follow ${tokenSpoken(bytes)}`}
+              onClick={() => onBranch(tokenId)}
+            >
+              Follow
+            </button>
+          )}
+        </td>
+      )}
     </tr>
   );
 }

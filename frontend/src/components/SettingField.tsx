@@ -8,23 +8,24 @@ interface Props {
   readonly field: Field;
   readonly value: string;
   readonly fault: string | undefined;
+  readonly locked: boolean;
   readonly onInput: (value: string) => void;
 }
 
 /** One setting: a number, a slider for it where it has bounds, and a sentence of what it does. */
-export function SettingField({field, value, fault, onInput}: Props) {
+export function SettingField({field, value, fault, locked, onInput}: Props) {
   const {name, label, help, kind, minimum, maximum} = field;
   const id = useId();
   const described = fault ? `${name}-help ${name}-error` : `${name}-help`;
   const typed = (event: {currentTarget: HTMLInputElement}) => onInput(event.currentTarget.value);
-  const bounded = minimum !== null && maximum !== null;
+  const slides = !locked && minimum !== null && maximum !== null;
   return (
     <div class="field">
       <label id={id} for={name}>
         {label}
       </label>
       <div class="dial">
-        {bounded && (
+        {slides && (
           <input
             type="range"
             // 0 is no top-p: it would keep nothing.
@@ -45,11 +46,12 @@ export function SettingField({field, value, fault, onInput}: Props) {
           maxLength={40}
           autocomplete="off"
           value={value}
+          readOnly={locked}
           aria-describedby={described}
           {...(fault && {"aria-invalid": true})}
           onInput={typed}
         />
-        {name === "seed" && (
+        {name === "seed" && !locked && (
           <button type="button" class="quiet" onClick={() => onInput(freshSeed())}>
             New seed
           </button>

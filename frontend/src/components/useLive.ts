@@ -3,11 +3,16 @@ import {useEffect, useReducer, useRef, useState} from "preact/hooks";
 import {Live} from "../client/live";
 import {FIRST, isReady, linked, type Connection, type Link} from "../domain/connection";
 import {EMPTY, reduce, runningTrace, type Act, type Explorer} from "../domain/explorer";
-import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, ServerFrame} from "../wire";
+import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, Hello, ServerFrame} from "../wire";
 
-export interface LiveState extends Link {
+/** What is enough to read a trace by. */
+export interface Reading {
   readonly explorer: Explorer;
   readonly dispatch: (act: Act) => void;
+  readonly hello: Hello | null;
+}
+
+export interface LiveState extends Reading, Link {
   readonly count: CountFrame | null;
   readonly found: FoundFrame | null;
   /** An error that is about no run. */

@@ -4,8 +4,17 @@
  */
 
 import type {Settings} from "../wire";
+import {visibleText} from "./visible";
 
-export type FieldName = "prompt" | "max_new_tokens" | "top_k" | "temperature" | "top_p" | "seed";
+export const FIELD_NAMES = [
+  "prompt",
+  "max_new_tokens",
+  "top_k",
+  "temperature",
+  "top_p",
+  "seed",
+] as const;
+export type FieldName = (typeof FIELD_NAMES)[number];
 
 export interface Field {
   readonly name: FieldName;
@@ -34,8 +43,8 @@ const MAX_SEED = 2n ** 63n - 1n;
 export function judge(fields: readonly Field[], typed: Typed): Judged {
   const faults = Object.fromEntries(
     fields
-      .filter((field) => !fits(field, typed[field.name]))
-      .map((field) => [field.name, refusal(field, typed[field.name])]),
+      .map((field) => [field.name, faultOf(field, typed[field.name])] as const)
+      .filter(([, fault]) => fault !== null),
   ) as Faults;
   if (Object.keys(faults).length > 0) return {ok: false, faults};
   const number = (name: FieldName) => Number(typed[name].trim());
@@ -55,6 +64,11 @@ export function judge(fields: readonly Field[], typed: Typed): Judged {
 /** What each field holds at first. */
 export function initial(fields: readonly Field[]): Typed {
   return Object.fromEntries(fields.map(({name, typed}) => [name, typed])) as Typed;
+}
+
+/** What is wrong with one field, as a sentence; null where nothing is. */
+export function faultOf(field: Field, typed: string): string | null {
+  return fits(field, typed) ? null : refusal(field, typed);
 }
 
 /** How long a text is as the server counts it: in characters, not in UTF-16 units. */
@@ -83,5 +97,5 @@ function refusal(field: Field, typed: string): string {
 function seen(field: Field, typed: string): string {
   if (typed === "") return "empty";
   if (field.kind === "prompt") return `${lengthOf(typed)} characters long`;
-  return `“${typed.slice(0, 40)}”`;
+  return `“${visibleText(typed.slice(0, 40))}”`;
 }

@@ -1,7 +1,7 @@
 /** Every error in plain words, with what to do next. */
 
 import type {ErrorFrame} from "../wire";
-import type {FieldName} from "./fields";
+import {FIELD_NAMES, type FieldName} from "./fields";
 import {plural} from "./format";
 
 export interface Problem {
@@ -65,14 +65,7 @@ const UNKNOWN: Words = {
   next: "Run again; if it fails again, tell whoever runs this server.",
 };
 
-const FIELDS = new Set<string>([
-  "prompt",
-  "max_new_tokens",
-  "top_k",
-  "temperature",
-  "top_p",
-  "seed",
-] satisfies FieldName[]);
+const FIELDS: ReadonlySet<string> = new Set(FIELD_NAMES);
 
 export function problemOf(error: ErrorFrame): Problem {
   const words = WORDS[error.code] ?? UNKNOWN;

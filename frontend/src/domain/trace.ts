@@ -29,6 +29,8 @@ export interface Trace {
   readonly steps: readonly TraceStep[];
   readonly labs: readonly (Lab | null)[];
   readonly answer: TraceAnswer | null;
+  /** By which the server knows its own answer again; null without one. */
+  readonly receipt: string | null;
   readonly problem: ErrorFrame | null;
 }
 
@@ -42,6 +44,7 @@ export function newTrace(start: Start): Trace {
     steps: [],
     labs: [],
     answer: null,
+    receipt: null,
     problem: null,
   };
 }
@@ -62,7 +65,13 @@ export function applyFrame(trace: Trace, frame: RunFrame | ErrorFrame): Trace {
         labs: placed(trace.labs, frame.step.step, frame.lab),
       };
     case "finished":
-      return {...trace, status: "finished", answer: frame.trace, steps: frame.trace.steps};
+      return {
+        ...trace,
+        status: "finished",
+        answer: frame.trace,
+        receipt: frame.receipt,
+        steps: frame.trace.steps,
+      };
     case "stopped":
       return {...trace, status: "stopped"};
     case "error":
