@@ -17,7 +17,8 @@ from traceapp.api import api
 from traceapp.keys import OPEN_PATHS, is_guarded
 
 TRACE = {"prompt": "a", "max_new_tokens": 1}
-OPEN = {"/health", "/metrics", "/metrics/json", "/", *OPEN_PATHS}
+SHARING = {"/v1/shared-traces", "/v1/shared-traces/x", "/oembed"}
+OPEN = {"/health", "/metrics", "/metrics/json", "/", *OPEN_PATHS, *SHARING}
 UNKNOWN = "tt_" + 43 * "A"
 
 
