@@ -1,4 +1,4 @@
-"""The limits in force: one row, which an administrator edits."""
+"""The app's tables: the limits in force, one row that an administrator edits, and the API keys."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from inference.keys import ApiKey as ApiKey  # Django looks for tables here
 from inference.limits import Limits
 from inference.origins import NotAnOrigin, embedding_site, origin
 

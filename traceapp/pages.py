@@ -100,7 +100,13 @@ async def _answer(request: HttpRequest, template: str) -> HttpResponse:
         asked = form.to_request(limits)
         serving = runtime.current()
         await rates.take_turn(request, limits)
-        trace = await run_trace(asked, runtime=serving, limits=limits, arrived_at=arrived_at)
+        trace = await run_trace(
+            asked,
+            runtime=serving,
+            limits=limits,
+            arrived_at=arrived_at,
+            caller=rates.caller_of(request),
+        )
     except ValidationError as error:
         return page(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
     except TraceError as error:

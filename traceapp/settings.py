@@ -51,6 +51,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "traceapp.middleware.requests.Requests",
     "django.middleware.security.SecurityMiddleware",
     # Outside of what answers by itself, so that every answer has them.
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -59,6 +60,7 @@ MIDDLEWARE = [
     "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
     "traceapp.middleware.origins.Origins",
+    "traceapp.middleware.keys.Keys",  # within Origins: pages of listed sites can read the refusal
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -162,6 +164,7 @@ LOGGING = {
             "()": "traceapp.logs.DiscreetFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
+            "as_json": TRACEAPP.log_format == "json",
         },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},

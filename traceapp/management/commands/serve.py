@@ -20,6 +20,7 @@ from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
 
 logger = logging.getLogger(__name__)
 
+LAST_TURN_SECONDS = 2.0  # for the worker, once nobody hears it any more
 WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound
 
 
@@ -70,6 +71,7 @@ class Command(BaseCommand):
             # Not before the reactor runs: until then a signal ends the process unheard.
             ready_callable=lambda: reactor.callWhenRunning(self._announce, options["host"], server),
             server_name="",
+            signal_handlers=False,  # ours, which let what runs end
         )
         server.run()
         listened = bool(server.listening_addresses)
@@ -78,6 +80,9 @@ class Command(BaseCommand):
         _end(0 if listened else 1)
 
     def _announce(self, host: str, server: Any) -> None:
+        from traceapp.stopping import Stopping
+
+        Stopping(server, seconds=settings.TRACEAPP.stop_seconds).listen_to_signals()
         port = server.listening_addresses[0][1]
         shown = "localhost" if host in WILDCARDS | {"127.0.0.1"} else host
         self.stdout.write(f"Token Trace is at http://{shown}:{port}/ (stop it with Ctrl-C)")
@@ -85,14 +90,13 @@ class Command(BaseCommand):
 
 
 def _end(status: int) -> NoReturn:
-    """End the process: at once where the worker loads or hangs, for neither can be interrupted."""
+    """End the process, also where the worker loads or hangs, for neither can be interrupted."""
     serving = runtime.current()
-    if not serving.is_ready():
+    serving.begin_closing()
+    if not serving.has_ended(within_seconds=LAST_TURN_SECONDS):
         sys.stdout.flush()
         logging.shutdown()
         os._exit(status)
-    # Daphne has cancelled the requests that ran; the worker ends its turn.
-    serving.close()
     sys.exit(status)
 
 
