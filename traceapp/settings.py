@@ -33,6 +33,7 @@ GENERATE_CONFIG = GenerateConfig()
 # `serve` sets these from its flags, before anything reads them.
 SERVED_MODEL_NAME: str | None = None
 PROFILE_OUTPUT: Path | None = None
+QUERY_SECONDS: float | None = None  # for each query of PostgreSQL
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
@@ -100,6 +101,9 @@ _SQLITE = {
 DATABASES = {
     "default": dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
 }
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "traceapp.postgresql"  # whose queries end
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 3)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import path, re_path
 
-from traceapp import pages
+from traceapp import failures, pages
 from traceapp.api import api
 from traceapp.sharing import pages as shared
 from traceapp.wire.sharing import TRACE_ID
 
 TRACE = f"(?P<trace_id>{TRACE_ID.pattern})"
+
+handler500 = failures.failed
 
 urlpatterns = [
     path("", pages.home, name="home"),

@@ -20,6 +20,7 @@ from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
 
 logger = logging.getLogger(__name__)
 
+QUERY_SECONDS = 5.0  # as long as SQLite waits for a lock
 LAST_TURN_SECONDS = 2.0  # for the worker, once nobody hears it any more
 WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound
 
@@ -55,6 +56,7 @@ class Command(BaseCommand):
         settings.ALLOWED_HOSTS += _names_of(options["host"])
         settings.SERVED_MODEL_NAME = _served_name(options["served_model_name"])
         settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
+        settings.QUERY_SECONDS = QUERY_SECONDS
         settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
 
         from daphne.endpoints import build_endpoint_description_strings
