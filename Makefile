@@ -59,11 +59,16 @@ embedded-weights: $(RUNTIME) ## Bring the weights of the embedded model, as the 
 # --- Test ----------------------------------------------------------------------------------------
 
 .PHONY: test
-test: lint types migrations-check frontend-test test-fast test-real test-browser ## Run every check and test
+test: lint types migrations-check frontend-test test-fast test-stores test-real test-browser ## Run every check and test
 
 .PHONY: test-fast
 test-fast: $(DEV) $(COLLECTED) ## Run the tests that need neither weights nor a browser
-	$(PYTEST) -n 2 -m "not real_model and not browser"
+	$(PYTEST) -n 2 -m "not real_model and not browser and not stores"
+
+.PHONY: test-stores
+test-stores: $(DEV) $(COLLECTED) ## Run the tests on PostgreSQL and Redis, which .ci/stores brings
+	.ci/stores
+	$(PYTEST) -m stores
 
 .PHONY: test-real
 test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real weights

@@ -164,11 +164,14 @@ def limits_of_environment() -> Limits:
     )
 
 
+_last_known: Limits | None = None
+
+
 async def current_limits() -> Limits:
     """The row's limits, or the environment's where nobody has saved any; read afresh each time.
 
-    While the database is away, the last known: a lesson goes on, and what an administrator has
-    closed stays closed. Raises StorageUnavailable where they were never known.
+    While the database is away, those of before: a lesson goes on, and what an administrator has
+    closed stays closed. Raises StorageUnavailable where it has been away from the beginning.
     """
     global _last_known
     try:
@@ -176,14 +179,11 @@ async def current_limits() -> Limits:
     except StorageUnavailable:
         if _last_known is None:
             raise
-    else:
-        _last_known = row.limits() if row else limits_of_environment()
+        return _last_known
+    _last_known = row.limits() if row else limits_of_environment()
     return _last_known
 
 
-def last_known_limits() -> Limits | None:
-    """Those that were read last in this process, without asking the database."""
-    return _last_known
-
-
-_last_known: Limits | None = None
+def last_known_limits() -> Limits:
+    """What `current_limits` gave last in this process, for where the database cannot be asked."""
+    return _last_known or limits_of_environment()

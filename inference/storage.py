@@ -33,22 +33,22 @@ class Store:
 
     def __init__(self, name: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = name
-        self._clock = clock
+        self.now = clock
         self._left_alone_until = 0.0
         self._is_away = False
 
     @property
     def is_left_alone(self) -> bool:
-        return self._clock() < self._left_alone_until
+        return self.now() < self._left_alone_until
 
-    def failed(self, error: Exception, *, after_seconds: float = 0.0) -> None:
-        """Asking took so long, and failed."""
-        if after_seconds >= SLOW_SECONDS:
-            self._left_alone_until = self._clock() + PAUSE_SECONDS
+    def failed(self, error: BaseException, *, begun: float | None = None) -> None:
+        """It was asked, at that time by `now`, and failed."""
+        if begun is not None and self.now() - begun >= SLOW_SECONDS:
+            self._left_alone_until = self.now() + PAUSE_SECONDS
         if not self._is_away:
             self._is_away = True
             # The class alone: a message may quote what was to be stored, or a password.
-            logger.error("%s does not answer: %s", self._name, type(error).__name__)
+            logger.error("%s fails: %s", self._name, type(error).__name__)
 
     def succeeded(self) -> None:
         if self._is_away:
@@ -64,11 +64,11 @@ async def answered(query: Coroutine[Any, Any, T]) -> T:
     if database.is_left_alone:
         query.close()
         raise unavailable(DATABASE)
-    begun = time.monotonic()
+    begun = database.now()
     try:
         answer = await query
     except FAULTS as error:
-        database.failed(error, after_seconds=time.monotonic() - begun)
+        database.failed(error, begun=begun)
         await _let_go()  # else a socket would keep a broken connection
         raise unavailable(DATABASE) from error
     database.succeeded()

@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 START_SECONDS = 60.0
 USER = "nobody" if os.geteuid() == 0 else None  # None: whoever runs the tests
@@ -66,7 +65,8 @@ class Store:
             )
         deadline = time.monotonic() + START_SECONDS
         while not self.is_ready():
-            assert self._process.poll() is None and time.monotonic() < deadline, self._log()
+            assert self._process.poll() is None, self._log()
+            assert time.monotonic() < deadline, self._log()
             time.sleep(0.05)
 
     def crash(self) -> None:
@@ -86,11 +86,9 @@ class Store:
             self.crash()
         shutil.rmtree(self.folder)
 
-    def run(self, *command: str, **options: Any) -> str:
+    def run(self, *command: str) -> str:
         """One command as the store's user; its output."""
-        done = subprocess.run(
-            command, user=USER, cwd=self.folder, capture_output=True, text=True, **options
-        )
+        done = subprocess.run(command, user=USER, cwd=self.folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -36,11 +36,11 @@ class Counter:
         rate = RateLimitItemPerMinute(per_minute)
         if self._shared is None or self._redis.is_left_alone:
             return _hit(self._own, rate, client)
-        begun = time.monotonic()
+        begun = self._redis.now()
         try:
             wait = _hit(self._shared, rate, client)
         except StorageError as error:
-            self._redis.failed(error, after_seconds=time.monotonic() - begun)
+            self._redis.failed(error, begun=begun)
             return _hit(self._own, rate, client)
         self._redis.succeeded()
         return wait

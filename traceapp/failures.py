@@ -36,7 +36,6 @@ def _page(request: HttpRequest, error: StorageUnavailable) -> HttpResponse:
     body = render_to_string("unavailable.html", context)
     response = HttpResponse(body, status=STATUS[StorageUnavailable])
     response["Retry-After"] = str(error.retry_after_seconds)
-    limits = last_known_limits()
-    if framed and limits is not None:  # else the visitor would not see it
-        allow_frames(response, limits)
+    if framed:  # else the visitor would not see it
+        allow_frames(response, last_known_limits())
     return response

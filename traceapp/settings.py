@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 import django_stubs_ext
@@ -98,12 +99,11 @@ _SQLITE = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     },
 }
-DATABASES = {
-    "default": dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
-}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"]["ENGINE"] = "traceapp.postgresql"  # whose queries end
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 3)
+_DATABASE: Any = dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
+if _DATABASE["ENGINE"] == "django.db.backends.postgresql":
+    _DATABASE["ENGINE"] = "traceapp.postgresql"  # whose queries end
+    _DATABASE.setdefault("OPTIONS", {}).setdefault("connect_timeout", 3)
+DATABASES = {"default": _DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

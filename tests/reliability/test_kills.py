@@ -32,6 +32,12 @@ class Administrator:
         self._client.get("/admin/login/")
         self._post("/admin/login/", {"username": "ada", "password": PASSWORD, "next": "/admin/"})
 
+    def __enter__(self) -> Administrator:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._client.close()
+
     def save(self, rate: int) -> None:
         """Raises httpx.TransportError where the server goes away."""
         page = self._client.get(f"{self.FORM}1/change/")
@@ -40,6 +46,10 @@ class Administrator:
         else:
             page, path = self._client.get(f"{self.FORM}add/"), f"{self.FORM}add/"
         self._post(path, _fields_of(page.text) | {"rate_per_minute": str(rate)})
+
+    def page(self) -> httpx.Response:
+        """What the form's address answers now."""
+        return self._client.get(f"{self.FORM}1/change/")
 
     def _post(self, path: str, form: dict[str, str]) -> None:
         token = {"csrfmiddlewaretoken": self._client.cookies["csrftoken"]}
@@ -81,11 +91,11 @@ def busy(server, said):
                 said["shares"].append(shared.json()["id"])
 
     def administer():
-        administrator = Administrator(server.url)
-        while True:
-            said["next"] += 1
-            administrator.save(said["next"])
-            said["saved"] = said["next"]
+        with Administrator(server.url) as administrator:
+            while True:
+                said["next"] += 1
+                administrator.save(said["next"])
+                said["saved"] = said["next"]
 
     def until_it_ends(work):
         with suppress(httpx.TransportError):

@@ -45,7 +45,9 @@ async def share_trace(request: HttpRequest, body: SharedTraceBody) -> HttpRespon
     return response
 
 
-@router.get("/shared-traces/{trace_id}", response={200: SharedTraceAnswer, (404, 500, 503): ErrorBody})
+@router.get(
+    "/shared-traces/{trace_id}", response={200: SharedTraceAnswer, (404, 500, 503): ErrorBody}
+)
 async def show_shared_trace(request: HttpRequest, trace_id: str) -> HttpResponse:
     """A shared trace, as it was shared. There is no list of them."""
     stored = await store.find(trace_id)

@@ -10,6 +10,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, NoReturn
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -17,6 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from inference import runtime
 from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
+from inference.models import current_limits
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +60,10 @@ class Command(BaseCommand):
         settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
         settings.QUERY_SECONDS = QUERY_SECONDS
         settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
+
+        async_to_sync(
+            current_limits
+        )()  # from now on they are known, whatever becomes of the database
 
         from daphne.endpoints import build_endpoint_description_strings
         from daphne.server import Server, reactor
