@@ -89,6 +89,11 @@ def traced(client, **fields):
     return {"trace": answer.json(), "receipt": answer.headers["X-Trace-Receipt"]}
 
 
+def is_rate(rate, statuses):
+    """Whether these were counted together; a minute that ends among them may let one more in."""
+    return statuses.count(200) in (rate, rate + 1) and set(statuses) == {200, 429}
+
+
 def code_of(answer):
     return answer.json()["error"]["code"]
 
@@ -107,7 +112,7 @@ def test_two_processes_share_what_is_stored(pair, row):
     row.holds(
         f"rate {RATE}: so many of {2 * RATE} served, by both together",
         f"{statuses.count(200)} served, {statuses.count(429)} refused",
-        statuses == [200] * RATE + [429] * RATE,
+        is_rate(RATE, statuses),
     )
 
     secret = f"tt_{'k' * 43}"
@@ -124,7 +129,7 @@ def test_two_processes_share_what_is_stored(pair, row):
                 json=one_trace(max_new_tokens=1),
                 headers={"Authorization": f"Bearer {secret}"},
             ).status_code
-            for client in [first, second] * 2
+            for client in [first, second] * 3
         ]
 
     used = with_key()
@@ -133,7 +138,7 @@ def test_two_processes_share_what_is_stored(pair, row):
     row.holds(
         "a key's own rate of 3 for both together; revoked, neither takes it",
         f"{used}, {revoked}",
-        used == [200] * 3 + [429] and revoked == [401] * 4,
+        is_rate(3, used) and revoked == [401] * 6,
     )
 
     pair.administrator.save(0)
@@ -181,7 +186,7 @@ def test_redis_may_go_and_come_back(pair, row):
                 each.post("/v1/traces", json=one_trace(max_new_tokens=1)).status_code
                 for each in visitors * RATE
             ]
-            return answers.count(200) == RATE
+            return is_rate(RATE, answers)
 
         waited = pair.wait_until(counted_together)
         row.holds(f"{name}: counted together again", f"after {waited:.1f} s", True)

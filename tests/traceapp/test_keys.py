@@ -14,10 +14,11 @@ from inference.models import LimitsRow
 from tests.keys import bearer, new_key
 from tests.sockets import Socket
 from traceapp.api import api
-from traceapp.keys import OPEN_PATHS, is_guarded
+from traceapp.keys import OPEN_PATHS, OPEN_PREFIX, is_guarded
 
 TRACE = {"prompt": "a", "max_new_tokens": 1}
-OPEN = {"/health", "/metrics", "/metrics/json", "/", *OPEN_PATHS}
+SHARED = {"/oembed", OPEN_PREFIX, f"{OPEN_PREFIX}/x"}
+OPEN = {"/health", "/metrics", "/metrics/json", "/", *OPEN_PATHS, *SHARED}
 UNKNOWN = "tt_" + 43 * "A"
 
 
