@@ -68,6 +68,9 @@ async def test_a_trace_is_stored_with_what_it_was_made_by_and_nothing_about_the_
         *("created_at", "expires_at", "delete_token_hash"),
     }
     assert links["delete_token"] not in str(row.__dict__)
+    # Text that PostgreSQL takes: it refuses a NUL, and the document is bytes.
+    assert row.prompt == HOSTILE.replace("\0", "␀")
+    assert isinstance(row.document, bytes)
 
 
 async def test_the_links_are_absolute_and_the_token_is_in_the_fragment_alone(share):
