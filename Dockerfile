@@ -26,15 +26,15 @@ RUN .venv/bin/python manage.py collectstatic --no-input --verbosity 0 && \
 
 FROM python:3.11-slim-bookworm
 # Nobody's user: it owns the data and can change nothing of the program or the weights.
-RUN useradd --system --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin trace && \
-    install --directory --owner=trace --group=trace --mode=0700 /data
-COPY --from=build /opt/token-trace /opt/token-trace
 COPY --from=build /weights /weights
+RUN useradd --system --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin trace && \
+    install --directory --owner=trace --group=trace --mode=0700 /data /weights/kernels
+COPY --from=build /opt/token-trace /opt/token-trace
 WORKDIR /opt/token-trace
 ENV PATH=/opt/token-trace/.venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     TRACEAPP_DATA_DIR=/data TRACEAPP_WEIGHTS_DIR=/weights
 USER 10001
-VOLUME /data
+VOLUME /data /weights/kernels
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 # By the container's own name, which the server answers to whatever TRACEAPP_ALLOWED_HOSTS says.

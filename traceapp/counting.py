@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from typing import Any, cast
 
 from limits import RateLimitItemPerMinute
 from limits.errors import StorageError
-from limits.storage import MemoryStorage, storage_from_string
+from limits.storage import MemoryStorage, Storage, storage_from_string
 from limits.strategies import RateLimiter, SlidingWindowCounterRateLimiter
 
 from inference.storage import Store
@@ -52,7 +52,8 @@ def _hit(limiter: RateLimiter, rate: RateLimitItemPerMinute, client: str) -> int
     return max(1, math.ceil(limiter.get_window_stats(rate, client).reset_time - time.time()))
 
 
-def _in_redis(url: str) -> RateLimiter:
+def redis_storage(url: str) -> Storage:
+    """Where counts are kept in Redis; it is connected to when it is first asked."""
     from redis.backoff import NoBackoff  # of an extra
     from redis.retry import Retry
 
@@ -63,4 +64,8 @@ def _in_redis(url: str) -> RateLimiter:
         "retry": Retry(NoBackoff(), 1),
     }
     storage: Any = storage_from_string(url, wrap_exceptions=True, **options)
-    return SlidingWindowCounterRateLimiter(storage)
+    return cast(Storage, storage)
+
+
+def _in_redis(url: str) -> RateLimiter:
+    return SlidingWindowCounterRateLimiter(redis_storage(url))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from functools import cache
 
 from django.conf import settings
@@ -55,6 +56,14 @@ def address_of(request: HttpRequest) -> str:
     return client_at(request.META.get("REMOTE_ADDR"), request.headers.get("X-Forwarded-For", ""))
 
 
+def login_address(request: HttpRequest) -> str | None:
+    """The address that tries to log in, as django-axes counts it; None where it is no address."""
+    try:
+        return str(ipaddress.ip_address(address_of(request)))
+    except ValueError:
+        return None
+
+
 def client_at(peer: str | None, forwarded: str) -> str:
     """The caller's address: the peer's, or what the outermost trusted proxy says it was.
 
@@ -75,7 +84,7 @@ def _client(address: str, key: Key | None) -> str:
 
 def _count(counter: Counter, client: str, per_minute: int) -> None:
     if (wait := counter.count(client, per_minute=per_minute)) is not None:
-        metrics.REFUSALS.labels("rate").inc()
+        metrics.count_rate_refusal()
         raise RateLimited(
             f"more than {per_minute} requests in a minute; wait a moment", retry_after_seconds=wait
         )

@@ -9,8 +9,10 @@ the server stops, each client is told, which daphne forgets within a second of a
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from autobahn.exception import Disconnected
 from autobahn.websocket.types import ConnectionDeny
 from daphne import ws_protocol
 from twisted.internet import reactor as _reactor
@@ -98,7 +100,8 @@ class BoundedSocket(ws_protocol.WebSocketProtocol):  # type: ignore[misc]
     def sendMessage(self, *args: Any, **options: Any) -> None:  # noqa: N802
         self.maxMessagePayloadSize = 0  # unbounded: a finished trace is larger than any request
         try:
-            super().sendMessage(*args, **options)
+            with suppress(Disconnected):  # by what the client did a moment ago: nobody hears it
+                super().sendMessage(*args, **options)
         finally:
             self.maxMessagePayloadSize = MAX_FRAME_BYTES
 

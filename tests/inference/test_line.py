@@ -12,9 +12,13 @@ REQUEST = GenerationRequest(
 )
 
 
+class Named(Job):
+    name: object
+
+
 def job(name, client=None, lane=None, *, keeps_place=False):
     caller = Caller(client=client, lane=lane or client) if client else None
-    made = Job(REQUEST, 0.0, lambda item: None, caller=caller, keeps_place=keeps_place)
+    made = Named(REQUEST, 0.0, lambda item: None, caller=caller, keeps_place=keeps_place)
     made.name = name
     return made
 
@@ -31,7 +35,7 @@ def order(line):
 
 
 def served(line):
-    return [line.take().name for _ in range(len(line))]
+    return order([line.take() for _ in range(len(line))])
 
 
 def test_one_lane_is_served_first_come_first_served():
@@ -72,7 +76,7 @@ def test_a_greedy_lane_is_served_in_its_turn_however_many_others_come():
     for n in range(20):
         line.add(job(f"new{n}", f"new{n}"))
         line.add(job(f"more{n}", f"more{n}"))
-        taken.append(line.take().name)
+        taken += order([line.take()])
     assert taken.count("greedy0") == taken.count("greedy1") == 1
 
 
@@ -109,10 +113,10 @@ def test_the_largest_client_makes_room_for_a_small_one_with_its_last():
     ada = Caller("ada", "ada")
     assert line.share() == 2
     makes_room = line.who_makes_room_for(ada, among=8)
-    assert makes_room is not None
+    assert isinstance(makes_room, Named)
     assert makes_room.name == 6
     among_three = line.who_makes_room_for(ada, among=3)
-    assert among_three is not None
+    assert isinstance(among_three, Named)
     assert among_three.name == 2
 
 
@@ -130,7 +134,7 @@ def test_a_client_within_its_share_makes_no_room():
 def test_what_has_begun_keeps_its_place():
     line = line_of(*(job(n, "greedy", keeps_place=n > 2) for n in range(6)))
     makes_room = line.who_makes_room_for(Caller("ada", "ada"), among=6)
-    assert makes_room is not None
+    assert isinstance(makes_room, Named)
     assert makes_room.name == 2
 
 

@@ -14,11 +14,11 @@ from inference.models import LimitsRow
 from tests.keys import bearer, new_key
 from tests.sockets import Socket
 from traceapp.api import api
-from traceapp.keys import OPEN_PATHS, OPEN_PREFIX, is_guarded
+from traceapp.keys import OPEN_PATHS, is_guarded
 
 TRACE = {"prompt": "a", "max_new_tokens": 1}
-SHARED = {"/oembed", OPEN_PREFIX, f"{OPEN_PREFIX}/x"}
-OPEN = {"/health", "/metrics", "/metrics/json", "/", *OPEN_PATHS, *SHARED}
+SHARING = {"/v1/shared-traces", "/v1/shared-traces/x", "/oembed"}
+OPEN = {"/health", "/metrics", "/metrics/json", "/", *OPEN_PATHS, *SHARING}
 UNKNOWN = "tt_" + 43 * "A"
 
 

@@ -165,7 +165,8 @@ async def test_a_stream_is_logged_once_it_has_ended(api, install, caplog):
         "application/json",
     )
     assert "traceapp.access" not in {record.name for record in caplog.records}
-    assert [part async for part in answer][-1] == b"data: [DONE]\n\n"
+    stream: Any = answer
+    assert [part async for part in stream][-1] == b"data: [DONE]\n\n"
     assert "POST /v1/completions 200" in caplog.text
 
 

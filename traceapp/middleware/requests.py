@@ -16,7 +16,7 @@ from typing import Any
 from asgiref.sync import markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
-from structlog.contextvars import bind_contextvars, clear_contextvars
+from structlog.contextvars import bind_contextvars, clear_contextvars, unbind_contextvars
 
 from inference.errors import ClientDisconnected
 from traceapp.api.errors import STATUS
@@ -65,14 +65,16 @@ async def _logged(
         async for part in content:
             yield part
     finally:
-        _log(request, status, begun)
         if (close := getattr(content, "aclose", None)) is not None:
             await close()  # a client that leaves frees the model
+        _log(request, status, begun)
 
 
 def _log(request: HttpRequest, status: int, begun: float) -> None:
+    """The last of a request: what the same task does afterwards is not of it."""
     method = request.method if request.method in METHODS else "OTHER"
     logger.info("%s %s %d %.0f ms", method, _route(request), status, _ms_since(begun))
+    unbind_contextvars("request_id")
 
 
 def _ms_since(begun: float) -> float:

@@ -384,7 +384,9 @@ def test_of_many_grammars_the_last_ones_asked_for_are_kept(engine, monkeypatch):
 
     def ask(number):
         schema = {"type": "object", "properties": {f"p{number}": SWITCH}}
-        grammars.constraint(grammar(choice=AUTO, response_schema=schema))
+        wanted = grammar(choice=AUTO, response_schema=schema)
+        assert wanted is not None
+        grammars.constraint(wanted)
 
     for number in [*range(MAX_KEPT), 0, MAX_KEPT, 0]:
         ask(number)

@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.core.checks import CheckMessage
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from inference import runtime
 from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
 from inference.models import current_limits
+from traceapp.checks import before_serving
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound
 
 class Command(BaseCommand):
     help = "Serve the pages and the APIs, with the model in this process."
+    requires_system_checks = ()  # it runs them itself, with the rest of `traceapp.checks`
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -53,17 +54,16 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        _require_migrations()
         settings.TRACEAPP = settings.TRACEAPP.model_copy(update={"model": options["model"]})
         settings.ALLOWED_HOSTS += _names_of(options["host"])
+        settings.QUERY_SECONDS = QUERY_SECONDS
+        self._require_health()
         settings.SERVED_MODEL_NAME = _served_name(options["served_model_name"])
         settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
-        settings.QUERY_SECONDS = QUERY_SECONDS
         settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
 
-        async_to_sync(
-            current_limits
-        )()  # from now on they are known, whatever becomes of the database
+        # Known from now on, whatever becomes of the database.
+        async_to_sync(current_limits)()
 
         from daphne.endpoints import build_endpoint_description_strings
         from daphne.server import Server, reactor
@@ -87,6 +87,15 @@ class Command(BaseCommand):
             self.stderr.write(f"cannot listen on {options['host']}, port {options['port']}")
         _end(0 if listened else 1)
 
+    def _require_health(self) -> None:
+        """Say what is not as it should be; raises CommandError where that keeps from serving."""
+        found = before_serving()
+        for message in found:
+            if not message.is_serious():
+                self.stderr.write(_said(message))
+        if serious := [_said(message) for message in found if message.is_serious()]:
+            raise CommandError("\n".join(serious))
+
     def _announce(self, host: str, server: Any) -> None:
         from traceapp.stopping import Stopping
 
@@ -108,10 +117,8 @@ def _end(status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _require_migrations() -> None:
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise CommandError("the database is not up to date: run `python manage.py migrate` first")
+def _said(message: CheckMessage) -> str:
+    return f"{message.id}: {message.msg}. {message.hint}"
 
 
 def _served_name(name: str | None) -> str | None:
