@@ -225,9 +225,7 @@ def test_a_frame_that_is_closed_off_says_so_and_shows_shared_traces(page, server
     assert heights(page)[-1] > 300
     page.unroute_all()
 
-    closed = (
-        f'<iframe sandbox="allow-scripts" src="{server}/embed#prompt=Once&amp;run=1"></iframe>'
-    )
+    closed = f'<iframe sandbox="allow-scripts" src="{server}/embed#prompt=Once&amp;run=1"></iframe>'
     frame = framed(page, closed)
     expect(frame.get_by_text("cannot be asked from inside this frame")).to_be_visible()
     expect(frame.get_by_text(f"{server}/#prompt=Once&run=1")).to_be_visible()
