@@ -155,8 +155,8 @@ def test_kill_9_loses_nothing_that_was_promised(tmp_path, tiny_folder, row):
     finally:
         assert server.stop() == 0
     row.holds("database intact", f"{times - damaged} of {times}", damaged == 0)
-    row.holds("limits intact", f"{times - lost} of {times}; {said['saved']}", lost == 0)
+    row.holds("limits intact", f"{times - lost} of {times}; {said.saved}", lost == 0)
     row.holds(
-        "shares intact, restart ready", f"{len(said['shares'])} shared, {len(gone)} lost", not gone
+        "shares intact, restart ready", f"{len(said.shares)} shared, {len(gone)} lost", not gone
     )
     assert said.saved > 100_000
