@@ -17,6 +17,7 @@ SCRATCH := TRACEAPP_DATA_DIR=$(VENV)/scratch
 # Stamps: what was installed, and when.
 RUNTIME := $(VENV)/runtime.stamp
 DEV     := $(VENV)/dev.stamp
+BENCH   := $(VENV)/bench.stamp
 
 # Other people's clients, which ask for packages that the product does not need.
 CLIENTS := .venv-clients
@@ -85,6 +86,10 @@ reliability: $(DEV) embedded-weights $(COLLECTED) ## Run it at full size, and pr
 bench-page: $(DEV) embedded-weights $(COLLECTED) ## Measure how quick the live page is (on a machine that does nothing else)
 	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -s -m browser tests/browser/bench_explorer.py
 
+.PHONY: bench
+bench: $(BENCH) embedded-weights $(COLLECTED) ## Measure the decode path beside others, into docs/benchmarks.md (quiet machine, 20 min)
+	$(BIN)/python -W ignore -m tests.benchmarks --write
+
 .PHONY: test-clients
 test-clients: $(DEV) $(CLIENTS_STAMP) embedded-weights $(COLLECTED) ## Run real clients of the OpenAI endpoints, in .venv-clients
 	SERVER_PYTHON=$(abspath $(BIN)/python) $(CLIENTS)/bin/python -m pytest -c tests/clients/pytest.ini tests/clients
@@ -148,6 +153,10 @@ $(RUNTIME): $(BIN)/python pyproject.toml constraints.txt
 $(DEV): $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[dev]'
 	touch $(RUNTIME) $@
+
+$(BENCH): $(DEV)
+	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[bench,dev]'
+	touch $@
 
 $(CLIENTS_STAMP): $(BIN)/python $(CLIENTS_WANTED)
 	test -x $(CLIENTS)/bin/python || $(BIN)/python -m venv $(CLIENTS)

@@ -25,7 +25,7 @@ RESOLVE = ("install", "--dry-run", "--ignore-installed", "--quiet", "--report", 
 
 def main() -> None:
     """Resolve the project with every extra and print one pin a line, sorted by name."""
-    command = [sys.executable, "-m", "pip", *RESOLVE, ".[dev]"]
+    command = [sys.executable, "-m", "pip", *RESOLVE, ".[bench,dev]"]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)  # noqa: S603
     pins = sorted(
         f"{name}=={version}"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,24 +45,35 @@ def start_runtime(
     if implementation == "kernels" and not kernels_dir.exists():
         logger.info("this first start compiles the kernels, which takes up to a minute")
 
+    card = card_of(checkpoint, implementation, served_name)
+    started: Future[Runtime] = Future()
+
     def load() -> Engine:
         # Imported here, on the thread that will use it, and by no process that only migrates.
+        from inference.engine.kernel_check import KernelsDiffer
         from inference.engine.loading import load_engine
 
         begun = time.monotonic()
-        engine = load_engine(
+        load_with = partial(
+            load_engine,
             checkpoint.folder,
-            implementation=implementation,
             gguf=checkpoint.gguf,
             kernels_dir=kernels_dir,
             context_length=checkpoint.model.context_length,
             threads=threads,
         )
+        try:
+            engine = load_with(implementation=implementation)
+        except KernelsDiffer as error:
+            logger.error("the kernels failed their check, transformers runs the model: %s", error)
+            engine = load_with(implementation="transformers")
+            started.result().card = replace(card, engine="transformers")
         metrics.LOAD_SECONDS.set(time.monotonic() - begun)
         return engine
 
-    card = card_of(checkpoint, implementation, served_name)
-    return Runtime(card, load, on_failure=on_failure, observer=metrics.observe)
+    runtime = Runtime(card, load, on_failure=on_failure, observer=metrics.observe)
+    started.set_result(runtime)
+    return runtime
 
 
 def card_of(

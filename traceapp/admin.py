@@ -5,14 +5,14 @@ from __future__ import annotations
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
-from django.utils.text import Truncator
 
 from traceapp.models import SharedTrace
+from traceapp.sharing.wording import one_line
 
 
 @admin.register(SharedTrace)
 class SharedTraceAdmin(admin.ModelAdmin[SharedTrace]):
-    list_display = ("id", "beginning", "model_alias", "created_at", "expires_at", "page")
+    list_display = ("id", "beginning", "page", "model_alias", "created_at", "expires_at")
     list_filter = ("model_alias", "created_at", "expires_at")
     search_fields = ("=id", "prompt", "model_alias", "model_repository")
     search_help_text = "By the whole id, by the model's name, or by what the prompt says."
@@ -35,7 +35,7 @@ class SharedTraceAdmin(admin.ModelAdmin[SharedTrace]):
 
     @admin.display(description="prompt")
     def beginning(self, trace: SharedTrace) -> str:
-        return Truncator(trace.prompt).chars(60)
+        return one_line(trace.prompt)
 
     @admin.display(description="page")
     def page(self, trace: SharedTrace) -> str:

@@ -44,7 +44,7 @@ class Environment(BaseSettings):
     threads: int = Field(
         os.cpu_count() or 1,
         ge=1,
-        description="Threads of transformers; unset: one a processor.",
+        description="Threads that compute; unset: one a processor.",
     )
     allowed_hosts: Words = Field(
         ("localhost", "127.0.0.1", "[::1]"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import path, re_path
+from django.views.decorators.http import require_safe
+from django.views.generic import RedirectView
 
 from traceapp import pages
 from traceapp.api import api
@@ -18,6 +20,8 @@ urlpatterns = [
     re_path(f"^embed/t/{TRACE}\\Z", shared.embedded_trace, name="embedded-trace"),
     re_path(f"^t/{TRACE}\\Z", shared.shared_trace, name="shared-trace"),
     re_path(f"^t/{TRACE}/delete\\Z", shared.delete_shared_trace, name="delete-shared-trace"),
+    # As people type it.
+    path("admin", require_safe(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/", admin.site.urls),
     path("", api.urls),
 ]

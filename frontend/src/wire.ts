@@ -49,7 +49,7 @@ export interface TraceStep {
 export interface LabToken {
   readonly token_id: number;
   readonly token: string;
-  readonly bytes?: readonly number[];
+  readonly bytes: readonly number[];
   readonly logprob: number;
 }
 

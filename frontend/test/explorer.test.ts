@@ -1,6 +1,14 @@
 import {describe, expect, it} from "vitest";
 
-import {EMPTY, reduce, runningTrace, selectedBranch, type Act} from "../src/domain/explorer";
+import {MOST_PATHS} from "../src/domain/branches";
+import {
+  EMPTY,
+  isFull,
+  reduce,
+  runningTrace,
+  selectedBranch,
+  type Act,
+} from "../src/domain/explorer";
 import {actOfKey} from "../src/domain/keys";
 import type {Start} from "../src/wire";
 import {START, stepOf} from "./specimens";
@@ -82,6 +90,24 @@ describe("a branch", () => {
 
   it("is not compared to itself", () => {
     expect(after(...THREE_STEPS, {type: "compare", id: "r1"}).compared).toBeNull();
+  });
+});
+
+describe("a full tree", () => {
+  const paths = Array.from({length: MOST_PATHS}, (_, index) => `r${index}`);
+  const full = after(...paths.flatMap((id) => [run(id), step(id, 0), stopped(id)]));
+  const more: Act = {type: "branch", start: {...START, id: "new"}, parent: "r0", fork: 0};
+
+  it("takes no other branch", () => {
+    expect(isFull(full)).toBe(true);
+    expect(reduce(full, more)).toBe(full);
+    const almost = {...full, branches: full.branches.slice(1)};
+    expect(isFull(almost)).toBe(false);
+    expect(reduce(almost, more).branches.at(-1)?.id).toBe("new");
+  });
+
+  it("gives way to a new run, which begins an empty one", () => {
+    expect(reduce(full, run("new")).branches.map(({id}) => id)).toEqual(["new"]);
   });
 });
 

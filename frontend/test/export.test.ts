@@ -8,7 +8,7 @@ import {offlinePage} from "../src/export/offline";
 import {fileName, type SavedTrace} from "../src/export/record";
 import {clipped, wrapped} from "../src/export/svg";
 import {exactJson} from "../src/share/exact";
-import {exactSeed, traceOf} from "../src/share/stored";
+import {brokenBytes, exactSeed, traceOf, type Stored} from "../src/share/stored";
 import {utf8} from "../src/domain/tokens";
 import {answerOf, stepOf} from "./specimens";
 
@@ -27,6 +27,7 @@ function savedOf(prompt: string, more: Partial<SavedTrace> = {}): SavedTrace {
     seed: BIG_SEED,
     at: "2026-11-30T12:00:00Z",
     url: "http://a.example/",
+    promptBytes: [],
     provenance: null,
     ...more,
   };
@@ -64,26 +65,35 @@ describe("JSON", () => {
 });
 
 describe("a stored trace", () => {
-  it.each([
-    ["😀 é", ["\ufffd", "\ufffd", " ", "\ufffd", "\ufffd"], [3, 1, 1, 1, 1]],
-    ["a😀b", ["a\ufffd", "\ufffd\ufffdb"], [3, 3]],
-    ["\ufffd!", ["\ufffd", "!"], [3, 1]],
-    ["The moon", ["The", " moon"], [3, 5]],
-  ])("%j has the bytes of its prompt's tokens again", (prompt, texts, lengths) => {
-    const prompt_tokens = texts.map((token, token_id) => ({token_id, token}));
-    const {promptTokens} = traceOf(answerOf(STEPS, {prompt, prompt_tokens}), null);
-    expect(promptTokens.map(({bytes}) => bytes.length)).toEqual(lengths);
-    expect(promptTokens.flatMap(({bytes}) => bytes)).toEqual(utf8(prompt));
+  const storedOf = (more: Partial<Stored> = {}): Stored => ({
+    trace: answerOf(STEPS),
+    provenance: null,
+    shared_at: "2026-11-30T12:00:00Z",
+    url: "http://a.example/t/x",
+    ...more,
   });
 
-  it("says of each token what is known where the prompt was changed before it was read", () => {
-    const prompt_tokens = [{token_id: 1, token: "other"}];
-    const {promptTokens} = traceOf(answerOf(STEPS, {prompt: "The", prompt_tokens}), null);
-    expect(promptTokens[0]?.bytes).toEqual(utf8("other"));
+  it("has the bytes of its prompt's tokens, which are parts of characters, again", () => {
+    // 😀 and 👧 as a tokenizer cuts them, a whole letter between.
+    const pieces = [[0xf0, 0x9f, 0x98], [0x80], [0x61], [0xf0, 0x9f], [0x91, 0xa7]];
+    const texts = ["\ufffd", "\ufffd", "a", "\ufffd", "\ufffd\ufffd"];
+    const tokens = texts.map((token, i) => ({
+      token_id: i,
+      token,
+      bytes: pieces[i] ?? [],
+      special: false,
+    }));
+    const prompt_tokens = tokens.map(({token_id, token}) => ({token_id, token}));
+    const prompt_bytes = brokenBytes(tokens);
+    expect(prompt_bytes).toEqual(["f09f98", "80", "f09f", "91a7"]);
+    const trace = answerOf(STEPS, {prompt: "😀a👧", prompt_tokens});
+    expect(traceOf(storedOf({trace, prompt_bytes}), null).promptTokens).toEqual(tokens);
+    const [first] = traceOf(storedOf({trace}), null).promptTokens;
+    expect(first?.bytes).toEqual(utf8("\ufffd")); // all that is known
   });
 
   it("is a run that could be asked for again", () => {
-    const {start, status} = traceOf(answerOf(STEPS), BIG_SEED);
+    const {start, status} = traceOf(storedOf(), BIG_SEED);
     expect(status).toBe("finished");
     const settings = {max_new_tokens: 2, top_k: 2, temperature: 1, top_p: 1, seed: BIG_SEED};
     expect(start.settings).toEqual(settings);

@@ -1,6 +1,7 @@
 import {afterEach, beforeEach, describe, expect, it, vi} from "vitest";
 
-import {Live, type Connection, type Socket} from "../src/client/live";
+import {Live, type Socket} from "../src/client/live";
+import type {Connection} from "../src/domain/connection";
 import type {ServerFrame} from "../src/wire";
 
 /** A server at the other end, that does what the test says. */

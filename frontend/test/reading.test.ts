@@ -2,7 +2,7 @@ import {describe, expect, it} from "vitest";
 
 import {rowsOf} from "../src/domain/rows";
 import {LINEAR, LOGARITHMIC, SCALES, type Measure} from "../src/domain/scales";
-import {effectiveChoices, summaryOf} from "../src/domain/summary";
+import {effectiveChoices, summaryOf, timeOf} from "../src/domain/summary";
 import {directionOf} from "../src/domain/tokens";
 import {stepOf} from "./specimens";
 
@@ -88,8 +88,14 @@ describe("a run in numbers", () => {
   });
 
   it("times the first token apart from the later ones", () => {
-    expect(summaryOf(steps)).toMatchObject({firstTokenMs: 10, laterTokenMs: 15, forced: 1});
-    expect(summaryOf(steps.slice(0, 1)).laterTokenMs).toBeNull();
+    expect(summaryOf(steps)).toMatchObject({firstTokenMs: 20, laterTokenMs: 20, forced: 1});
+    expect(summaryOf(steps.slice(0, 2))).toMatchObject({firstTokenMs: 20, laterTokenMs: null});
+  });
+
+  it("has no time of tokens that were given", () => {
+    const given = {firstTokenMs: null, laterTokenMs: null};
+    expect(summaryOf(steps.slice(0, 1))).toMatchObject(given);
+    expect(steps.map(timeOf)).toEqual(["given, not timed", "10 ms", "20 ms"]);
   });
 });
 

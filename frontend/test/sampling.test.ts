@@ -86,7 +86,7 @@ describe("the filters", () => {
 
 describe("a token out of the bins", () => {
   it("stands by itself where its probability puts it, and the count stays", () => {
-    const token = {token_id: 99, token: "z", logprob: Math.log(0.011)};
+    const token = {token_id: 99, token: "z", bytes: [122], logprob: Math.log(0.011)};
     const shares = withToken(sharesOf(LAB), token);
     expect(shares.map((share) => [share.token?.token_id ?? null, share.count])).toEqual([
       [0, 1],
@@ -98,7 +98,9 @@ describe("a token out of the bins", () => {
 
   it("changes nothing if it is listed already", () => {
     const shares = sharesOf(LAB);
-    expect(withToken(shares, {token_id: 1, token: "b", logprob: Math.log(0.25)})).toBe(shares);
+    expect(withToken(shares, {token_id: 1, token: "b", bytes: [98], logprob: Math.log(0.25)})).toBe(
+      shares,
+    );
   });
 });
 
@@ -124,7 +126,9 @@ function binned(logprobs: readonly number[], width: number): Lab {
     bins.set(bin, [...(bins.get(bin) ?? []), logprob]);
   }
   return {
-    top: sorted.slice(0, 50).map((logprob, i) => ({token_id: i, token: `t${i}`, logprob})),
+    top: sorted
+      .slice(0, 50)
+      .map((logprob, i) => ({token_id: i, token: `t${i}`, bytes: [116], logprob})),
     tail: [...bins.values()].map((values) => {
       const mass = values.reduce((sum, value) => sum + Math.exp(value), 0);
       return [values.length, Math.log(mass / values.length)] as const;

@@ -67,6 +67,7 @@ export function labOf(
     top: top.map((probability, index) => ({
       token_id: index,
       token: String.fromCharCode(97 + index),
+      bytes: [97 + index],
       logprob: Math.log(probability),
     })),
     tail: tail.map(([count, probability]) => [count, Math.log(probability)] as const),

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from inference.engine.decoder import Decoder
 from inference.engine.generation import Choice, Generation
+from inference.engine.kernels import selection
 from inference.engine.prefix_cache import PrefixCache
 from inference.engine.prompt import Prompt
 from inference.engine.token_index import TokenIndex
@@ -66,6 +67,7 @@ class ModelEngine:
         self._decoder = decoder
         self._tokenizer = tokenizer
         self._prefixes = PrefixCache(decoder)
+        selection.warm_up()
         # Fast tokenizers raise "Already borrowed" when two threads call one.
         self._tokenizer_lock = threading.Lock()
 

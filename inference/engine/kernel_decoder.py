@@ -18,6 +18,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from inference.engine.kernel_check import (
+    KernelsDiffer,
+    compared_rows,
+    first_layer,
+    require_close,
+)
 from inference.engine.kernels.attention import BLOCK, CHUNK
 from inference.engine.kernels.gguf_file import GgufFile
 from inference.engine.kernels.model import Weights, model_of, workspace_of
@@ -49,17 +55,13 @@ class KernelDecoder:
         self, shape: Shape, weights: Weights, *, context_length: int, threads: int
     ) -> None:
         cos, sin = rotary_tables(shape, context_length)
-        self._model, self.matrices = model_of(shape, weights, cos, sin)
+        self.model, self.matrices = model_of(shape, weights, cos, sin)
         self._work = workspace_of(
             shape, rows=PASS_ROWS, positions=context_length, workers=max(1, threads)
         )
-        self._team = Team(
-            self._model.view,
-            self._work.view,
-            self._work.arrays["cells"],
-            helpers=max(1, threads) - 1,
-        )
-        weakref.finalize(self, self._team.close)
+        self._team = Team(self.model, self._work, helpers=max(1, threads) - 1)
+        self._run = self._team.run
+        self.close = weakref.finalize(self, self._team.close)  # ends the threads
         self._shape = shape
         self.rows = shape.rows
         self.context_length = context_length
@@ -70,12 +72,14 @@ class KernelDecoder:
     ) -> KernelDecoder:
         """The model of a folder; its weights from the GGUF file it was made of, if given.
 
-        Raises Unsupported, or OSError or ValueError where the files are not what they should be.
+        Raises Unsupported, OSError or ValueError where the files are not what they should be, or
+        KernelsDiffer where the kernels are not.
         """
         shape = shape_of(json.loads((folder / "config.json").read_text()))
         weights = GgufFile(gguf, shape) if gguf else SafetensorsFolder(folder)
         decoder = cls(shape, weights, context_length=context_length, threads=threads)
         decoder.warm_up()
+        decoder.check()
         return decoder
 
     @property
@@ -88,6 +92,32 @@ class KernelDecoder:
     def warm_up(self) -> None:
         """Compile the kernels, or find them compiled, and touch every weight once."""
         self.decode([self.new_context(1)], [0])
+
+    def check(self) -> None:
+        """Compare the kernels with torch, and all threads with one. Raises KernelsDiffer."""
+        token_ids = [i * 7919 % self.rows for i in range(24)]
+
+        def logits() -> Tensor:
+            return self.prefill(self.new_context(24), token_ids, every_position=True)
+
+        expected = first_layer(self._shape, self.matrices, self.model.arrays, token_ids)
+        self.model.set(layers=1)
+        try:
+            found = logits()
+        finally:
+            self.model.set(layers=self._shape.layers)
+        for rows, values in zip(compared_rows(self.rows), expected, strict=True):
+            require_close(found[:, rows], values, "the first layer")
+        together = logits()
+        self._run = self._team.run_alone
+        try:
+            alone = logits()
+        finally:
+            self._run = self._team.run
+        if not torch.isfinite(together).all():
+            raise KernelsDiffer("some logits are not finite")
+        if not torch.equal(together, alone):
+            raise KernelsDiffer("several threads give other numbers than one")
 
     def new_context(self, capacity: int) -> KernelContext:
         return KernelContext(self._shape, capacity)
@@ -160,7 +190,7 @@ class KernelDecoder:
             out_rows=rows - first,
             out=logits.ctypes.data,
         )
-        self._team.run()
+        self._run()
 
 
 def rotary_tables(shape: Shape, positions: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

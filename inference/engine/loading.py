@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from inference.engine.decoder import TransformersDecoder
-from inference.engine.engine import ModelEngine
 from inference.engine.implementation import Implementation
 from inference.engine.vocabulary import TokenizerSource, Vocabulary, byte_level_alphabet
+
+if TYPE_CHECKING:  # it brings kernels, whose folder is to be set first
+    from inference.engine.engine import ModelEngine
 
 
 class UnsupportedTokenizer(ValueError):
@@ -34,15 +36,20 @@ def load_engine(
 ) -> ModelEngine:
     """Load a model and its tokenizer, in float32.
 
-    The kernels read the GGUF file that a folder was made of in its place, and keep what they
-    compile under kernels_dir. Raises OSError or ValueError where a file is not as it should be.
+    The kernels read the GGUF file that a folder was made of in its place. Whatever is compiled
+    is kept under kernels_dir; no kernel may have been imported before. Raises OSError or
+    ValueError where a file is not as it should be, and KernelsDiffer where the kernels are not:
+    transformers may run the model then.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    from inference.engine.kernels.cache import keep_compiled_under
+
+    keep_compiled_under(kernels_dir)
     torch.set_num_threads(threads)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     if implementation == "kernels":
-        return _kernel_engine(folder, tokenizer, gguf, kernels_dir, context_length)
+        return _kernel_engine(folder, tokenizer, gguf, context_length, threads)
     model = AutoModelForCausalLM.from_pretrained(
         folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
     )
@@ -53,6 +60,8 @@ def load_engine(
 def engine_of(model: Any, tokenizer: Any, *, context_length: int) -> ModelEngine:
     """An engine over a transformers causal model and its fast tokenizer."""
     from transformers import DynamicCache
+
+    from inference.engine.engine import ModelEngine
 
     decoder = TransformersDecoder(
         model, lambda: DynamicCache(config=model.config), context_length=context_length
@@ -68,18 +77,16 @@ def _kernel_engine(
     folder: Path,
     tokenizer: Any,
     gguf: Path | None,
-    kernels_dir: Path,
     context_length: int,
+    threads: int,
 ) -> ModelEngine:
     from transformers import GenerationConfig
 
-    from inference.engine.kernels.cache import keep_compiled_under
-
-    keep_compiled_under(kernels_dir)
+    from inference.engine.engine import ModelEngine
     from inference.engine.kernel_decoder import KernelDecoder
 
-    # One thread: with a helper, two starts of many gave wrong numbers, and the cause is not found.
-    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=1)
+    decoder = KernelDecoder.load(folder, gguf=gguf, context_length=context_length, threads=threads)
+    torch.set_num_threads(1)  # it has only small things to do from here on
     if (folder / "generation_config.json").exists():
         generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
     else:

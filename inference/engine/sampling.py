@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from inference.engine.kernels import selection
 from inference.engine.types import Draw, SamplingParams
 from inference.errors import InferenceFailed
 
@@ -45,11 +46,7 @@ def uniform_source(seed: int | None, choice: int = 0) -> np.random.Generator:
 
 def most_probable(logits: Tensor, count: int) -> Tensor:
     """The ids of the `count` largest logits, largest first, equal ones by id; int64 (count,)."""
-    if count >= logits.numel():
-        return logits.argsort(descending=True, stable=True)
-    least = logits.topk(count, sorted=False).values.min()
-    ids = (logits >= least).nonzero().squeeze(-1)  # ascending, so that a stable sort keeps ids
-    return ids[logits[ids].argsort(descending=True, stable=True)][:count]
+    return torch.from_numpy(selection.most_probable(logits.numpy(), count))
 
 
 def sample(logits: Tensor, params: SamplingParams, uniform: Uniform) -> Draw:
@@ -89,8 +86,10 @@ def _weights(logits: Tensor, temperature: float) -> Tensor:
 
     In float64 and with the largest logit at 0, a temperature near 0 gives 0 and not NaN.
     """
-    exact = logits.double()
-    return ((exact - exact.max()) / temperature).exp()
+    row = logits.numpy()
+    weights = np.empty(row.size)
+    selection.weigh(row, float(row.max()), temperature, weights)
+    return torch.from_numpy(weights)
 
 
 def _cuts(params: SamplingParams) -> bool:
@@ -100,11 +99,11 @@ def _cuts(params: SamplingParams) -> bool:
 def _kept_ids(logits: Tensor, weights: Tensor, params: SamplingParams) -> Tensor:
     """The ids that the cuts keep, most probable first."""
     total = float(weights.sum())
-    ranked = most_probable(logits, max(HEAD, params.top_k))
-    kept = _kept(weights[ranked], total, params)
-    if kept == ranked.numel() < weights.numel():  # the cut may lie past the head: sort all
-        ranked = most_probable(logits, weights.numel())
-        kept = _kept(weights[ranked], total, params)
+    count = max(HEAD, params.top_k + 1)
+    ranked = most_probable(logits, count)
+    while (kept := _kept(weights[ranked], total, params)) == ranked.numel() < weights.numel():
+        count *= 8  # the cut may lie past the head
+        ranked = most_probable(logits, count)
     return ranked[:kept]
 
 
@@ -129,15 +128,15 @@ def _kept(ranked_weights: Tensor, total: float, params: SamplingParams) -> int:
 
 def _draw_from_all(weights: Tensor, head: Tensor, u: float) -> Draw:
     cumulative = weights[head].cumsum(-1)
-    rest = weights.index_fill(0, head, 0.0)
     head_mass = float(cumulative[-1])
-    total = head_mass + float(rest.sum())
-    kept = int((weights > 0).sum())
+    kept = int(np.count_nonzero(weights.numpy()))
+    weights[head] = 0.0
+    total = head_mass + float(weights.sum())
     ends = cumulative / total
     if u < ends[-1]:
         return _at(u, head, ends, kept=kept)
     start = float(ends[-1])
-    ends = (head_mass + rest.cumsum(-1)) / total
+    ends = (head_mass + weights.cumsum(-1)) / total
     return _at(u, torch.arange(weights.numel()), ends, kept=kept, start=start)
 
 

@@ -15,7 +15,7 @@ from tests.browser.explorer import PATIENCE_MS, await_end, fill, open_page, run,
 
 pytestmark = pytest.mark.browser
 
-# When each step frame arrived, and when the next frame after it was painted with its token.
+# How long after a step frame arrived the page was painted with its token.
 STEP_TO_SCREEN = """
 window.lateness = [];
 const Real = window.WebSocket;
@@ -28,7 +28,10 @@ window.WebSocket = class extends Real {
       const tokens = document.querySelectorAll("button.tok").length;
       const look = () => {
         if (document.querySelectorAll("button.tok").length > tokens) {
-          window.lateness.push(performance.now() - arrived);
+          // A task after the frame's own work: layout and paint are done.
+          const {port1, port2} = new MessageChannel();
+          port1.onmessage = () => window.lateness.push(performance.now() - arrived);
+          port2.postMessage(null);
         } else requestAnimationFrame(look);
       };
       requestAnimationFrame(look);
@@ -60,7 +63,9 @@ def test_a_step_is_on_the_screen_50_ms_after_it_arrived(page, server):
     run(page, server, max_new_tokens="32", top_k="10")
     lateness = page.evaluate("window.lateness")
     assert len(lateness) >= 16  # steps that arrive together are shown together
-    print(f"a step is on the screen {median(lateness):.0f} ms after it arrived (bound: 50)")
+    worst = sorted(lateness)[-2]
+    print(f"a step is on the screen {median(lateness):.0f} ms after it arrived (bound: 50),")
+    print(f"  and {worst:.0f} ms after in the last case but one")
     assert median(lateness) < 50
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.other_site import OtherSite
 from tests.serving import serving
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -34,8 +35,17 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real server."""
+def course() -> Iterator[OtherSite]:
+    """A second site, on another port of this machine."""
+    with OtherSite() as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, course: OtherSite) -> Iterator[str]:
+    """The address of a real server, whose pages for frames that second site may show."""
     data_dir = tmp_path_factory.mktemp("server")
-    with serving(data_dir, "--model", "smollm2-135m") as started:
+    with serving(
+        data_dir, "--model", "smollm2-135m", TRACEAPP_EMBED_SITES=course.listed
+    ) as started:
         yield started.url

@@ -117,6 +117,46 @@ def test_axe_finds_nothing_in_any_state(page, server, scheme, width):
     assert violations(page) == []
 
 
+# Where one text or name follows another in the page: the word before, and the word after.
+MEETINGS = """
+() => {
+  const walk = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return node.data ? [node.data] : [];
+    if (node.nodeType !== Node.ELEMENT_NODE || node.ariaHidden === "true") return [];
+    return node.ariaLabel ? [node.ariaLabel] : [...node.childNodes].flatMap(walk);
+  };
+  const texts = walk(document.querySelector("main"));
+  return texts.slice(1).map((text, i) => [
+    texts[i].match(/[\\p{L}\\p{N}]+$/u)?.[0] ?? "", text.match(/^[\\p{L}\\p{N}]+/u)?.[0] ?? "",
+  ]).filter(([left, right]) => left && right && /\\p{L}/u.test(left + right));
+}
+"""
+
+
+def words_that_run_together(page):
+    """Of two texts beside each other, those that a name in the accessibility tree has as one."""
+    tree = page.locator("main").aria_snapshot()
+    meeting = {left + right for left, right in page.evaluate(MEETINGS)}
+    return sorted(word for word in meeting if re.search(rf"\b{re.escape(word)}\b", tree))
+
+
+def test_the_names_of_tables_headings_and_buttons_read_as_words(page, server):
+    open_page(page, server)
+    fill(page, "The moon is", max_new_tokens="3", temperature="1", top_p="0.5", seed="1")
+    page.get_by_role("checkbox", name="Measure the prompt too").check()
+    page.get_by_role("button", name="Run", exact=True).click()
+    await_end(page)
+    ranked(page).get_by_role("button", name=re.compile("^Follow ")).first.click()
+    page.get_by_role("button", name="Compare").first.click(timeout=PATIENCE_MS)
+    await_end(page)
+    unfold(page)
+    page.get_by_role("slider", name="Top-k").fill("2")
+    page.get_by_role("button", name="100 times", exact=True).click()
+    assert words_that_run_together(page) == []
+    page.evaluate("document.querySelector('h2').innerHTML = '<b>one</b><i>two</i>'")
+    assert words_that_run_together(page) == ["onetwo"]  # it would be found
+
+
 def show_everything(page):
     """All that the page can show of two paths, opened."""
     fill(page, "The moon is " + "m" * 120, max_new_tokens="3", temperature="1", seed="1")

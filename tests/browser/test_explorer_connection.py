@@ -48,6 +48,48 @@ def test_a_run_that_is_cut_short_keeps_its_steps_and_says_so(page, server):
     assert len(drawn(page)) >= 1
 
 
+@pytest.mark.parametrize("was_there", [True, False])
+def test_what_is_run_without_a_connection_starts_once_it_is_back(page, server, was_there):
+    wire = Wire(page)
+    if not was_there:
+        wire.cut()
+    open_page(page, server)
+    if was_there:
+        # Counted by the server: it was heard. A cut before would be no loss.
+        fill(page, "The moon is")
+        expect(page.get_by_text("3 tokens of at most")).to_be_visible(timeout=PATIENCE_MS)
+        wire.cut()
+    expect(page.get_by_text(LOST if was_there else "No connection yet.")).to_be_visible()
+    fill(page, "1, 2, 3, 4, 5, 6,", max_new_tokens="2")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("Waiting for the connection…")).to_be_visible()
+    wire.mend()
+    await_end(page)
+    assert drawn(page) == ["␣", "7"]
+
+
+def test_the_notice_of_a_lost_connection_stands_still_while_sockets_open_and_break(page, server):
+    """A page that jumped with each try would move Run away from under a press of it."""
+    wire = Wire(page)
+    page.add_init_script(
+        """window.tries = 0;
+        window.WebSocket = class extends WebSocket {
+            constructor(...args) { super(...args); window.tries += 1; }
+        };
+        window.changes = 0;
+        addEventListener("DOMContentLoaded", () => new MutationObserver((all) => {
+            for (const {addedNodes, removedNodes} of all)
+                for (const {classList} of [...addedNodes, ...removedNodes])
+                    if (classList?.contains("connection")) window.changes += 1;
+        }).observe(document.body, {subtree: true, childList: true}));"""
+    )
+    wire.cut()
+    open_page(page, server)
+    page.wait_for_function("window.tries > 3")
+    expect(page.get_by_text("No connection yet.")).to_be_visible()
+    assert page.evaluate("window.changes") == 1
+
+
 def test_without_sockets_the_server_draws_the_trace(page, server):
     Wire(page).cut()
     open_page(page, server)

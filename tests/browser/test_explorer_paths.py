@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -45,6 +46,40 @@ def test_another_token_is_followed_from_its_step(page, server):
     choice = pane(page, "How the choice was made")
     expect(choice.get_by_text("nothing was drawn here")).to_be_visible()
     expect(choice.locator(".dart")).to_have_count(0)
+
+
+def test_a_branch_says_that_its_tokens_were_given_and_what_repeats_it(page, server):
+    run(page, server, temperature="1", seed="4")
+    follow_second(page)
+    choice = pane(page, "How the choice was made")
+    expect(choice.get_by_text("the token was given, so u was not asked")).to_be_visible()
+    expect(choice.get_by_text("u points at")).to_have_count(0)
+    expect(page.locator(".inspector .facts")).to_contain_text("given, not timed")
+    page.get_by_text("All steps as a table").click()
+    expect(page.get_by_role("cell", name="given, not timed")).to_have_count(2)
+    summary = pane(page, "The run in numbers")
+    summary.get_by_text("How to repeat this run").click()
+    expect(summary.get_by_text("the public API cannot force tokens")).to_be_visible()
+    expect(summary.get_by_text("WebSocket /ws/traces")).to_be_visible()
+    expect(summary.get_by_text("the same frame gives the same tokens")).to_be_visible()
+    expect(summary.get_by_text("POST /v1/traces")).to_have_count(0)
+    frame = json.loads(summary.locator("pre").inner_text())
+    assert (frame["type"], len(frame["forced"])) == ("start", 2)
+
+
+def test_a_token_given_at_the_last_step_says_why_nothing_follows(page, server):
+    run(page, server, max_new_tokens="2")
+    ranked(page).get_by_role("button", name=FOLLOW).first.click()
+    expect(page.get_by_text("nothing was left to draw")).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_label(re.compile("What if step 2")).fill("<|im_end|>")
+    page.get_by_role("list", name="Tokens that begin so").get_by_role("button").first.click()
+    expect(page.get_by_text("the token that you gave is one that ends a text")).to_be_visible(
+        timeout=PATIENCE_MS
+    )
+    tree = pane(page, "Paths from this prompt")
+    expect(tree.locator(".own .special")).to_have_text("<|im_end|>")
+    expect(tree.locator("ul ul > li")).to_have_count(2)  # both leave the first at one step
+    expect(tree.locator("ul ul ul")).to_have_count(0)
 
 
 def test_a_given_token_has_the_probability_that_the_first_run_listed(page, server):

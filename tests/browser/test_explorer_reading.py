@@ -151,6 +151,8 @@ def test_a_character_in_pieces_is_joined_and_its_bytes_are_shown(page, server):
     expect(joined.first).to_be_visible()
     wholes = "".join(strip(page).locator(".joined .whole").all_inner_texts())
     assert "👩" in wholes
+    assert "⟨U+200D⟩" in wholes  # the joiner, which has no shape of its own
+    assert "\u200d" not in wholes
     expect(joined.first.locator(".stand-in").last).to_have_text(re.compile("⟨[0-9A-F ]+⟩"))
 
 

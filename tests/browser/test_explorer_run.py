@@ -118,6 +118,10 @@ def test_a_prompt_of_too_many_tokens_is_refused_in_plain_words(page, server):
     expect(alert).to_contain_text("Shorten it")
     alert.get_by_role("link", name="To the field").click()
     expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_be_focused()
+    fill(page, "The moon is", temperature="3")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("Temperature must be a number from 0 to 2")).to_be_visible()
+    expect(alert).to_have_count(0)  # it was about another prompt
 
 
 def test_the_prompt_is_measured_where_that_is_asked_for(page, server):

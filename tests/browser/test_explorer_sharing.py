@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import expect
@@ -23,8 +25,6 @@ from tests.serving import serving
 pytestmark = pytest.mark.browser
 
 PROMPT = "</script>\"'\u202eevil\u2066 \U0001f600\U0001f469\u200d\U0001f467 \0 नि\nThe moon is"
-# A site of its own, which no network has: each test says what stands there.
-TEACHER = "http://teacher.example"
 LISTENER = """
 <script>
   window.heard = [];
@@ -39,11 +39,46 @@ LISTENER = """
 """
 
 
+class Teacher:
+    """Another site, whose one page a test writes."""
+
+    def __init__(self):
+        self.html = ""
+        teacher = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = f"<!doctype html><title>Class</title>{LISTENER}{teacher.html}".encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *said):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        # By its name, so that it is another site than the product's 127.0.0.1.
+        self.url = f"http://localhost:{self.server.server_port}"
+
+
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def teacher():
+    site = Teacher()
+    thread = threading.Thread(target=site.server.serve_forever, daemon=True)
+    thread.start()
+    yield site
+    site.server.shutdown()
+    site.server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, teacher):
     """A real server that lets one other site show its pages."""
     data_dir = tmp_path_factory.mktemp("framed")
-    with serving(data_dir, "--model", "smollm2-135m", TRACEAPP_EMBED_SITES=TEACHER) as started:
+    with serving(data_dir, "--model", "smollm2-135m", TRACEAPP_EMBED_SITES=teacher.url) as started:
         yield started.url
 
 
@@ -100,7 +135,7 @@ def test_a_shared_trace_is_read_without_the_model_and_goes_when_its_author_says(
         expect(other.get_by_role("button", name=name, exact=True)).to_have_count(0)
     assert violations(other) == []
 
-    cited = other.locator(".citation .line").inner_text()
+    cited = other.locator(".citation .line").text_content()
     bibtex = other.locator(".citation pre").text_content()
     other.get_by_role("button", name="Save or cite").click()
     assert other.get_by_role("textbox", name="Citation", exact=True).input_value() == cited
@@ -145,15 +180,10 @@ def test_sharing_says_in_plain_words_why_it_failed_and_tries_again(page, server)
     assert violations(page) == []
 
 
-def framed(page, html):
+def framed(page, teacher, html):
     """A page of another site with this in it, and its frame."""
-    page.route(
-        f"{TEACHER}/**",
-        lambda route: route.fulfill(
-            content_type="text/html", body=f"<!doctype html><title>Class</title>{LISTENER}{html}"
-        ),
-    )
-    page.goto(f"{TEACHER}/course")
+    teacher.html = html
+    page.goto(teacher.url)
     return page.frame_locator("iframe")
 
 
@@ -167,17 +197,17 @@ def heights(page):
     return ours
 
 
-def test_a_frame_on_another_site_runs_fits_and_stores_nothing(page, server):
+def test_a_frame_on_another_site_runs_fits_and_stores_nothing(page, server, teacher):
     problems = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     run(page, server)
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("For a class").click()
     page.get_by_role("checkbox", name="Run as soon as it is open").check()
-    page.get_by_text("Dark", exact=True).click()
+    page.get_by_role("radio", name="Dark").check()
     page.get_by_text("To show it in another page").click()
     html = page.get_by_role("textbox", name="HTML of a frame").input_value()
-    frame = framed(page, html)
+    frame = framed(page, teacher, html)
     expect(frame.get_by_role("heading", name="The run in numbers")).to_be_visible(
         timeout=PATIENCE_MS
     )
@@ -211,27 +241,25 @@ def test_a_frame_on_another_site_runs_fits_and_stores_nothing(page, server):
     assert problems == []
 
 
-def test_a_frame_that_is_closed_off_says_so_and_shows_shared_traces(page, server):
+def test_a_frame_that_is_closed_off_says_so_and_shows_shared_traces(page, server, teacher):
     problems = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     link, _, html = shared_run(page, server)
     assert f'src="{server}/embed/t/' in html
     closed = html.replace("<iframe", '<iframe sandbox="allow-scripts"')
-    frame = framed(page, closed)
+    frame = framed(page, teacher, closed)
     expect(frame.get_by_role("heading", name="The run in numbers")).to_be_visible()
     frame.get_by_role("button", name="Last step").click()
     expect(frame.get_by_text("Step 3 of 3")).to_be_visible()
     page.wait_for_function("window.heard.length > 0")
     assert heights(page)[-1] > 300
-    page.unroute_all()
 
     closed = f'<iframe sandbox="allow-scripts" src="{server}/embed#prompt=Once&amp;run=1"></iframe>'
-    frame = framed(page, closed)
+    frame = framed(page, teacher, closed)
     expect(frame.get_by_text("cannot be asked from inside this frame")).to_be_visible()
     expect(frame.get_by_text(f"{server}/#prompt=Once&run=1")).to_be_visible()
     own = frame.get_by_role("link", name=re.compile("tab of its own"))
     assert own.get_attribute("href") == f"{server}/#prompt=Once&run=1"
-    page.unroute_all()
     assert problems == []
     assert link.startswith(f"{server}/t/")
 
@@ -257,4 +285,4 @@ def test_paper_has_a_shared_trace_and_no_controls(page, server):
     for name in ["Save or cite", "Play"]:
         expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()
     expect(page.get_by_role("link", name="Run it yourself")).to_be_hidden()
-    expect(page.get_by_text("The moon is").first).to_be_visible()
+    expect(page.locator(".paper").get_by_role("heading", name="The trace")).to_be_visible()

@@ -21,6 +21,7 @@ from tests.browser.explorer import (
     violations,
 )
 from tests.commands import manage
+from tests.held import PROGRAM, LoadGate
 from tests.serving import FOR_TESTS, Server
 
 pytestmark = pytest.mark.browser
@@ -107,12 +108,12 @@ def test_a_queue_without_a_place_is_said_in_plain_words_and_what_was_typed_stays
 
 
 @contextmanager
-def starting(data_dir):
-    """A server from the moment that it listens, while its model has yet to be loaded."""
+def starting(data_dir, gate):
+    """A server that listens, while its model is held at a gate before it is loaded."""
     given = {"TRACEAPP_DATA_DIR": str(data_dir)} | FOR_TESTS
     migrated = manage("migrate", "--verbosity", "0", **given)
     assert migrated.returncode == 0, migrated.stderr
-    started = Server("--model", "smollm2-135m", **given)
+    started = Server("--model", "smollm2-135m", program=PROGRAM, **given, **gate.variables)
     try:
         yield started
     finally:
@@ -120,13 +121,14 @@ def starting(data_dir):
 
 
 def test_a_page_opened_while_the_model_loads_says_so_and_becomes_ready_by_itself(page, tmp_path):
-    with starting(tmp_path) as server:
+    with LoadGate() as gate, starting(tmp_path, gate) as server:
         open_page(page, server.url)
         expect(page.get_by_text("The model smollm2-135m is loading.")).to_be_visible()
         expect(page.get_by_text("it starts by itself once the model is ready")).to_be_visible()
         fill(page, "1, 2, 3, 4, 5, 6,", max_new_tokens="2")
         press_run(page)
         expect(page.get_by_text("Waiting for the model: it starts by itself…")).to_be_visible()
+        gate.open()
         server.wait_until_ready()
         expect(page.get_by_text(LOADING)).to_have_count(0, timeout=PATIENCE_MS)
         await_end(page)

@@ -19,6 +19,7 @@ WRONG = {
     "TRACEAPP_ALLOWED_ORIGINS": ["blog.example", "https://a.example,https://b.example/page", "*"],
     "TRACEAPP_EMBED_SITES": ["*", "https://*", "https://*.com", "https://a.example/page"],
     "SECRET_KEY": ["too-short"],
+    "TRACEAPP_HTTPS": ["maybe", "2"],
     "DEBUG": ["maybe", "2"],
 }
 
@@ -67,6 +68,18 @@ def test_values_are_parsed_as_what_they_are(given):
     assert (env.threads, env.rate_per_minute, env.deadline_seconds) == (2, 0, 2.5)
     assert env.allowed_origins == ("https://a.example", "https://b.example")
     assert env.debug is True
+
+
+def test_https_without_a_proxy_would_send_everybody_in_circles(given):
+    assert given(TRACEAPP_HTTPS="true", TRACEAPP_PROXIES="1").https
+    with pytest.raises(ValidationError, match="TRACEAPP_HTTPS needs TRACEAPP_PROXIES"):
+        given(TRACEAPP_HTTPS="true")
+
+
+def test_a_fault_of_two_variables_together_stops_every_command_too(tmp_path):
+    ended = manage("check", TRACEAPP_HTTPS="true", TRACEAPP_DATA_DIR=str(tmp_path))
+    assert ended.returncode == 1
+    assert "ImproperlyConfigured: Value error, TRACEAPP_HTTPS needs" in ended.stderr
 
 
 def test_weights_may_lie_apart(given):

@@ -47,9 +47,13 @@ def test_every_single_byte_has_a_label_that_can_be_seen():
 
 
 def test_a_token_is_markup_only_where_we_wrote_it():
-    assert trace.token(b"<b> &") == (
-        '<bdi class="token">&lt;b&gt;'
-        '<span class="stand-in" role="img" aria-label="space">␣</span>&amp;</bdi>'
+    assert trace.token(b"<b>&") == '<bdi class="token">&lt;b&gt;&amp;</bdi>'
+
+
+def test_a_token_with_stand_ins_is_named_as_a_whole_in_words():
+    assert trace.token(b' "<b>') == (
+        '<bdi class="token" role="img" aria-label="space &quot;&lt;b&gt;">'
+        '<span class="stand-in">␣</span>&quot;&lt;b&gt;</bdi>'
     )
 
 

@@ -17,7 +17,8 @@ class Policies(CSPMiddleware):
     async def __acall__(self, request: HttpRequest) -> Any:
         # The base class would take a thread for each of these; neither waits for anything.
         self.process_request(request)
-        return self.process_response(request, await self.get_response(request))
+        response: Any = self.get_response(request)  # to be awaited, in this mode
+        return self.process_response(request, await response)
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         response = super().process_response(request, response)

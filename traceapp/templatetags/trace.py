@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from django import template
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
@@ -177,27 +177,28 @@ def token_spoken(piece: bytes) -> str:
     return " ".join(part.name or part.text for part in token_parts(piece))
 
 
+SPECIAL = mark_safe(' <span class="tag">special</span>')
+
+
 # A page shows few tokens many times; writing each anew took a third of its time.
 @register.simple_tag
 @lru_cache(maxsize=4096)
 def token(piece: bytes, special: bool = False) -> SafeString:
-    """A token as HTML: one isolated run of text, its stand-ins named for a screen reader."""
-    inside = format_html_join(
-        "",
-        "{}",
-        (
-            (
-                format_html(
-                    '<span class="stand-in" role="img" aria-label="{}">{}</span>', name, text
-                )
-                if name
-                else text,
-            )
-            for text, name in token_parts(piece)
-        ),
+    """A token as HTML: one isolated run of text.
+
+    One with stand-ins is named as a whole: names of its own parts would run into the text beside
+    them, "space" and "the" into "spacethe".
+    """
+    parts = token_parts(piece)
+    named = any(name for _, name in parts)
+    return format_html(
+        '<bdi class="token{}"{}>{}</bdi>{}',
+        " special" if special else "",
+        format_html(' role="img" aria-label="{}"', token_spoken(piece)) if named else "",
+        format_html_join("", "{}", ((_shown(part),) for part in parts)),
+        SPECIAL if special else "",
     )
-    if special:
-        return format_html(
-            '<bdi class="token special">{}</bdi> <span class="tag">special</span>', inside
-        )
-    return format_html('<bdi class="token">{}</bdi>', inside)
+
+
+def _shown(part: Part) -> str:
+    return format_html('<span class="stand-in">{}</span>', part.text) if part.name else part.text

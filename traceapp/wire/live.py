@@ -151,6 +151,7 @@ class PromptScoresFrame(BaseModel):
 class LabToken(BaseModel):
     token_id: int
     token: str
+    bytes: list[int]
     logprob: float
 
 
@@ -163,7 +164,12 @@ class Lab(BaseModel):
     @classmethod
     def of(cls, tail: Tail, vocabulary: Vocabulary) -> Lab:
         top = [
-            LabToken(token_id=c.token_id, token=vocabulary.text(c.token_id), logprob=c.logprob)
+            LabToken(
+                token_id=c.token_id,
+                token=vocabulary.text(c.token_id),
+                bytes=list(vocabulary.tokens[c.token_id]),
+                logprob=c.logprob,
+            )
             for c in tail.head
         ]
         return cls(top=top, tail=list(tail.bins))

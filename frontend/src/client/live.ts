@@ -1,8 +1,7 @@
 /** One socket to the server, opened again whenever it is lost. Knows no DOM and no trace. */
 
+import type {Connection} from "../domain/connection";
 import {decode, encode, type ClientFrame, type ServerFrame} from "../wire";
-
-export type Connection = "connecting" | "open" | "lost";
 
 /** What of WebSocket is used, so that tests can be the server. */
 export interface Socket {

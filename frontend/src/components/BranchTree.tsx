@@ -1,7 +1,14 @@
-import {jointBits, letterOf, ownText, treeOf, type Branch, type Node} from "../domain/branches";
+import {
+  jointBits,
+  letterOf,
+  MOST_PATHS,
+  piecesOf,
+  treeOf,
+  type Branch,
+  type Node,
+} from "../domain/branches";
 import type {Act, Explorer} from "../domain/explorer";
 import {bits, oneIn, plain, plural} from "../domain/format";
-import {utf8} from "../domain/tokens";
 import {TokenText} from "./TokenText";
 
 interface Props {
@@ -16,8 +23,14 @@ export function BranchTree({explorer, dispatch}: Props) {
       <h3 id="tree-title">Paths from this prompt</h3>
       <p class="help">
         Each with the joint probability of its tokens: how likely the model finds exactly these, one
-        after another. Longer paths are always less likely.
+        after another. Each further token can only lower it, so compare paths of one length.
       </p>
+      {explorer.branches.length >= MOST_PATHS && (
+        <p class="notice" id="tree-full" tabIndex={-1}>
+          The tree is full: it holds {MOST_PATHS} paths, and no other token is followed from here.
+          Run begins an empty one.
+        </p>
+      )}
       <Paths nodes={treeOf(explorer.branches)} explorer={explorer} dispatch={dispatch} />
     </section>
   );
@@ -26,18 +39,20 @@ export function BranchTree({explorer, dispatch}: Props) {
 function Paths({nodes, ...props}: Props & {readonly nodes: readonly Node[]}) {
   return (
     <ul>
-      {nodes.map(({branch, children}) => (
-        <li key={branch.id}>
-          <Path branch={branch} {...props} />
-          {children.length > 0 && <Paths nodes={children} {...props} />}
+      {nodes.map((node) => (
+        <li key={node.branch.id}>
+          <Path node={node} {...props} />
+          {node.children.length > 0 && <Paths nodes={node.children} {...props} />}
         </li>
       ))}
     </ul>
   );
 }
 
-function Path({branch, explorer, dispatch}: Props & {readonly branch: Branch}) {
+function Path({node, explorer, dispatch}: Props & {readonly node: Node}) {
+  const {branch, leaves} = node;
   const {steps} = branch.trace;
+  const isTop = branch.parent === null;
   const letter = letterOf(explorer.branches.indexOf(branch));
   const isSelected = branch.id === explorer.selected;
   const isCompared = branch.id === explorer.compared;
@@ -50,15 +65,17 @@ function Path({branch, explorer, dispatch}: Props & {readonly branch: Branch}) {
         aria-pressed={isSelected}
         onClick={() => dispatch({type: "select", id: branch.id})}
       >
-        <b>{letter}</b>
+        <b>{letter}</b>{" "}
         <span class="own">
-          {branch.parent !== null && "… "}
-          <TokenText bytes={utf8(ownText(branch))} />
+          {!isTop && "… "}
+          {piecesOf(steps.slice(leaves)).map(({bytes, special}) => (
+            <TokenText bytes={bytes} special={special} />
+          ))}
         </span>
       </button>
       <p class="joint">
-        {branch.parent === null ? madeWith(branch) : `leaves at step ${branch.fork + 1}`} ·{" "}
-        {plural(steps.length, "token")} · joint probability {oneIn(joint)} ({bits(joint)})
+        {isTop ? madeWith(branch) : leaving(node)} · {plural(steps.length, "token")} · joint
+        probability {oneIn(joint)} ({bits(joint)})
       </p>
       {!isSelected && (
         <button
@@ -67,11 +84,17 @@ function Path({branch, explorer, dispatch}: Props & {readonly branch: Branch}) {
           aria-pressed={isCompared}
           onClick={() => dispatch({type: "compare", id: isCompared ? null : branch.id})}
         >
-          Compare<span class="unseen"> {letter} with the path that is read</span>
+          Compare <span class="unseen">{letter} with the path that is read</span>
         </button>
       )}
     </div>
   );
+}
+
+function leaving({branch, leaves}: Node): string {
+  return leaves < branch.trace.steps.length
+    ? `leaves at step ${leaves + 1}`
+    : "the same tokens so far";
 }
 
 function madeWith({trace}: Branch): string {

@@ -11,10 +11,12 @@ interface Props {
   readonly step: TraceStep;
   readonly lab: Lab | null;
   readonly settings: Settings;
+  /** Whether its run is over. */
+  readonly isOver: boolean;
 }
 
 /** From the model's probabilities to one token: temperature, top-p, and where chance fell. */
-export function ChoicePanel({step, lab, settings}: Props) {
+export function ChoicePanel({step, lab, settings, isOver}: Props) {
   const choice = useMemo(() => (lab ? choiceOf(step, lab, settings) : null), [step, lab, settings]);
   return (
     <section class="pane choice" aria-labelledby="choice-title">
@@ -31,12 +33,12 @@ export function ChoicePanel({step, lab, settings}: Props) {
           <ol class="stages">
             {choice.stages.map((stage) => (
               <li key={stage.name}>
-                <p>{explained(stage, choice, settings)}</p>
+                <p>{explained(stage, choice, step, settings)}</p>
                 <StageStrip stage={stage} draw={drawOf(stage, step)} />
               </li>
             ))}
           </ol>
-          <ChoiceTable choice={choice} step={step} />
+          <ChoiceTable choice={choice} step={step} isOver={isOver} />
         </>
       )}
     </section>
@@ -72,7 +74,7 @@ function Verdict({step, settings}: Pick<Props, "step" | "settings">) {
   );
 }
 
-function explained(stage: Stage, choice: Choice, settings: Settings) {
+function explained(stage: Stage, choice: Choice, step: TraceStep, settings: Settings) {
   const {temperature, top_p} = settings;
   switch (stage.name) {
     case "raw":
@@ -99,10 +101,16 @@ function explained(stage: Stage, choice: Choice, settings: Settings) {
         <>
           <b>In the draw</b> {count(choice.kept)} {choice.kept === 1 ? "token has" : "tokens share"}{" "}
           the whole axis again
-          {temperature === 0 ? ": there is nothing to draw." : "; u points at one place on it."}
+          {ofDraw(step, settings)}
         </>
       );
   }
+}
+
+function ofDraw({analysis}: TraceStep, {temperature}: Settings): string {
+  if (analysis.forced) return "; the token was given, so u was not asked.";
+  if (temperature === 0 || !analysis.draw) return ": there is nothing to draw.";
+  return "; u points at one place on it.";
 }
 
 function ofTemperature(temperature: number): string {
@@ -117,7 +125,7 @@ function ofTopP({kept, removed}: Choice, {temperature, top_p}: Settings): string
   if (temperature === 0) return "Without effect at temperature 0.";
   if (removed === 0) return "Nothing is cut: every token stays.";
   return (
-    `The first ${plural(kept, "token")} reach ${percent(top_p)} and stay; ` +
+    `The first ${plural(kept, "token")} together reach ${plain(top_p)} and stay; ` +
     `the other ${count(removed)} beyond the line are removed.`
   );
 }

@@ -51,7 +51,7 @@ export function ComparePanel({a, b, branches, onClose, onStep}: Props) {
               <th scope="row">
                 <button type="button" class="quiet" onClick={() => onStep(pair.index)}>
                   {pair.index + 1}
-                </button>
+                </button>{" "}
                 {pair.index === divergence && <span class="tag chosen">they part</span>}
               </th>
               <Chosen step={pair.a} />

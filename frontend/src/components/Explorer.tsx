@@ -12,6 +12,7 @@ import {fitting, PLAIN, writeLink, type Hidable} from "../share/link";
 import {LinkDialog} from "../share/LinkDialog";
 import {LinkNotice} from "../share/LinkNotice";
 import {useLink} from "../share/useLink";
+import type {ErrorFrame} from "../wire";
 import {Announcer} from "./Announcer";
 import {Examples} from "./Examples";
 import {ConnectionNotice, ModelLine, ProblemNotice} from "./Notices";
@@ -42,8 +43,10 @@ export function Explorer({page, typed: first, embedded}: Props) {
   const [linking, setLinking] = useState(false);
   const branch = selectedBranch(explorer);
   const running = runningTrace(explorer);
+  // Whatever went wrong before the newest press of Run is over, whether that was taken or not.
+  const [past, setPast] = useState<ErrorFrame | null>(null);
   const failed = branch?.trace.status === "failed" ? branch.trace.problem : live.stray;
-  const problem = failed ? problemOf(failed) : null;
+  const problem = failed && failed !== past ? problemOf(failed) : null;
   const notice = problem && <ProblemNotice problem={problem} />;
   const shown = branch !== null && isShown(branch.trace) ? branch : null;
 
@@ -54,6 +57,7 @@ export function Explorer({page, typed: first, embedded}: Props) {
     setFaults(({[name]: _, ...others}) => others);
   };
   const run = (now: Typed, scored = scorePrompt) => {
+    setPast(failed);
     const judged = judge(page.fields, now);
     setFaults(judged.ok ? {} : judged.faults);
     if (!judged.ok) return focusOn(Object.keys(judged.faults)[0]);
@@ -148,6 +152,7 @@ export function Explorer({page, typed: first, embedded}: Props) {
           live={live}
           branch={shown}
           hidden={options.hide}
+          scrolls={!embedded}
           keeping={
             shows("share") &&
             !embedded && (

@@ -1,9 +1,9 @@
 import {useState} from "preact/hooks";
 
-import {bits, count, milliseconds, percent} from "../domain/format";
+import {bits, count, percent} from "../domain/format";
 import {LINEAR, LOGARITHMIC} from "../domain/scales";
-import {effectiveChoices} from "../domain/summary";
-import type {Trace} from "../domain/trace";
+import {effectiveChoices, timeOf} from "../domain/summary";
+import {isOn, type Trace} from "../domain/trace";
 import type {Lab, TraceStep} from "../wire";
 import {Choices} from "./Choices";
 import {ChoicePanel} from "./ChoicePanel";
@@ -48,7 +48,7 @@ export function Inspector({trace, step, lab, vocabulary, live, onBranch}: Props)
             {bits(analysis.entropy_bits)}, as with {count(effectiveChoices(analysis.entropy_bits))}{" "}
             equally likely tokens
           </Fact>
-          <Fact name="Time">{milliseconds(step.step_ms)}</Fact>
+          <Fact name="Time">{timeOf(step)}</Fact>
         </dl>
       </header>
       <div class="panes">
@@ -64,7 +64,7 @@ export function Inspector({trace, step, lab, vocabulary, live, onBranch}: Props)
           />
           {live && onBranch && <WhatIf step={step} live={live} onBranch={onBranch} />}
         </section>
-        <ChoicePanel step={step} lab={lab} settings={trace.start.settings} />
+        <ChoicePanel step={step} lab={lab} settings={trace.start.settings} isOver={!isOn(trace)} />
       </div>
     </section>
   );

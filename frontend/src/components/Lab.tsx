@@ -7,15 +7,30 @@ import {reshape, sharesOf, type Reshaping} from "../domain/sampling";
 import type {Lab as Frozen, Settings, TraceStep} from "../wire";
 import {LabSliders} from "./LabSliders";
 import {LabTable, labRows} from "./LabTable";
+import {useFold} from "./useFold";
 
 interface Props {
+  /** Whether its run is over. */
+  readonly isOver: boolean;
   readonly lab: Frozen;
   readonly step: TraceStep;
   readonly settings: Settings;
 }
 
 /** One step held still: what other settings would make of it, at once and in this browser. */
-export function Lab({lab, step, settings}: Props) {
+export function Lab(props: Props) {
+  const {onToggle, isDrawn} = useFold(props.isOver);
+  return (
+    <details class="lab fold" onToggle={onToggle}>
+      <summary>
+        <h3>Sampling lab: try other settings on step {props.step.step + 1}</h3>
+      </summary>
+      {isDrawn && <Bench {...props} />}
+    </details>
+  );
+}
+
+function Bench({lab, settings}: Props) {
   const own: Reshaping = {
     temperature: settings.temperature,
     topK: null,
@@ -34,10 +49,7 @@ export function Lab({lab, step, settings}: Props) {
   };
   const kept = shares.reduce((sum, share) => sum + share.kept, 0);
   return (
-    <details class="lab fold">
-      <summary>
-        <h3>Sampling lab: try other settings on step {step.step + 1}</h3>
-      </summary>
+    <>
       <p class="help">
         The model is not asked again: it said once what is probable here, and the settings only
         reshape that. They apply in this order: temperature, top-k, top-p, min-p.
@@ -69,6 +81,6 @@ export function Lab({lab, step, settings}: Props) {
           </div>
         </div>
       </div>
-    </details>
+    </>
   );
 }

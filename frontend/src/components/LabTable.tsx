@@ -1,7 +1,6 @@
 import {barLength, count, percent} from "../domain/format";
 import type {Filter, Reshaped} from "../domain/sampling";
 import type {Axis} from "../domain/scales";
-import {bytesOf} from "../domain/tokens";
 import type {LabToken} from "../wire";
 import {AxisLabels} from "./Bar";
 import {TokenText} from "./TokenText";
@@ -82,10 +81,10 @@ export function LabTable({rows, hits, draws, axis}: Props) {
           <tr role="row" key={row.token?.token_id ?? "rest"}>
             <th scope="row" role="rowheader" class="name">
               {row.token ? (
-                <TokenText bytes={bytesOf(row.token)} />
+                <TokenText bytes={row.token.bytes} />
               ) : (
                 `The other ${count(row.tokens)} tokens`
-              )}
+              )}{" "}
               {row.removedBy && <span class="tag">cut by {row.removedBy}</span>}
             </th>
             <td role="cell" class="figure" data-label="model">

@@ -1,6 +1,6 @@
-import {plain, plural} from "../domain/format";
+import {requestOf, settingsSaid} from "../domain/repeating";
 import type {Trace} from "../domain/trace";
-import {traceBody, type Hello} from "../wire";
+import type {Hello} from "../wire";
 
 interface Props {
   readonly trace: Trace;
@@ -9,7 +9,7 @@ interface Props {
 
 /** What is needed to get the same trace again. */
 export function MadeWith({trace, hello}: Props) {
-  const {prompt, settings, forced} = trace.start;
+  const request = requestOf(trace.start);
   const model = trace.answer?.model ?? hello?.model;
   const entry = hello?.model;
   return (
@@ -18,17 +18,7 @@ export function MadeWith({trace, hello}: Props) {
       <dl class="facts made">
         <div>
           <dt>Settings</dt>
-          <dd>
-            {settings.temperature === 0
-              ? "Greedy (temperature 0): top-p and seed have no effect."
-              : `Drawn at temperature ${plain(settings.temperature)}, top-p ${plain(settings.top_p)}, ${
-                  settings.seed === null
-                    ? "without a seed: another run will differ."
-                    : `seed ${settings.seed}: the same request gives the same tokens again on this server.`
-                }`}{" "}
-            At most {plural(settings.max_new_tokens, "token")}.
-            {forced.length > 0 && ` It began with ${plural(forced.length, "given token")}.`}
-          </dd>
+          <dd>{settingsSaid(trace.start)}</dd>
         </div>
         {model && (
           <>
@@ -67,8 +57,9 @@ export function MadeWith({trace, hello}: Props) {
         <div>
           <dt>The same as a request</dt>
           <dd>
-            <code>POST /v1/traces</code>
-            <pre tabIndex={0}>{traceBody(prompt, settings)}</pre>
+            {request.note && <p>{request.note}</p>}
+            <code>{request.to}</code>
+            <pre tabIndex={0}>{request.text}</pre>
           </dd>
         </div>
       </dl>

@@ -1,6 +1,5 @@
 import type {Problem} from "../domain/problems";
-import type {Hello, ModelEntry} from "../wire";
-import type {Connection} from "../client/live";
+import type {ModelEntry} from "../wire";
 
 interface ModelProps {
   readonly model: Pick<ModelEntry, "alias" | "repository"> | null;
@@ -26,17 +25,15 @@ export function ModelLine({model, ready}: ModelProps) {
 }
 
 interface ConnectionProps {
-  readonly connection: Connection;
+  readonly isMissing: boolean;
   readonly met: boolean;
-  readonly hello: Hello | null;
   readonly onRetry: () => void;
   readonly onPost: () => void;
 }
 
 /** Says that there is no connection, and what still works. */
-export function ConnectionNotice({connection, met, hello, onRetry, onPost}: ConnectionProps) {
-  if (hello !== null || (!met && connection === "connecting")) return null;
-  if (connection === "open") return null;
+export function ConnectionNotice({isMissing, met, onRetry, onPost}: ConnectionProps) {
+  if (!isMissing) return null;
   return (
     <div class="notice connection" role="status">
       <p>

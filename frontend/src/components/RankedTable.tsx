@@ -81,7 +81,7 @@ function TokenRow({row, step, axis, onBranch}: Props & {readonly row: Row}) {
       </td>
       <th scope="row" role="rowheader" class="name">
         <TokenText bytes={bytes} special={chosen && special} />{" "}
-        {chosen && <span class="tag chosen">{forced ? "given" : "drawn"}</span>}
+        {chosen && <span class="tag chosen">{forced ? "given" : "drawn"}</span>}{" "}
         <span class="id">
           id {tokenId} · <span class="bytes">{hex(bytes)}</span>
         </span>

@@ -1,9 +1,10 @@
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useCallback, useEffect, useRef, useState} from "preact/hooks";
 
 import type {Act, Explorer} from "../domain/explorer";
 import type {Measure} from "../domain/scales";
 import {actOfKey} from "../domain/keys";
-import {isOn, type Trace} from "../domain/trace";
+import {endingOf} from "../domain/ending";
+import type {Trace} from "../domain/trace";
 import {Legend, MeasureSwitch} from "./Legend";
 import {ReplayBar, SPEED_MS, type Speed} from "./ReplayBar";
 import {ShortcutSheet} from "./ShortcutSheet";
@@ -28,6 +29,7 @@ export function Reader({trace, explorer, measure, onMeasure, dispatch}: Props) {
     return () => clearInterval(timer);
   }, [playing, speed]);
 
+  const go = useCallback((to: number) => dispatch({type: "go", step: to}), [dispatch]);
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     if (target.tagName === "INPUT" || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -44,14 +46,8 @@ export function Reader({trace, explorer, measure, onMeasure, dispatch}: Props) {
         <MeasureSwitch measure={measure} onMeasure={onMeasure} />
         <Legend measure={measure} />
       </div>
-      <TokenStrip
-        trace={trace}
-        measure={measure}
-        step={step}
-        playing={playing}
-        onStep={(to) => dispatch({type: "go", step: to})}
-      />
-      <p class="truth">{ending(trace)} Probable is not the same as true.</p>
+      <TokenStrip trace={trace} measure={measure} step={step} playing={playing} onStep={go} />
+      <p class="truth">{endingOf(trace)} Probable is not the same as true.</p>
       {trace.steps.length > 0 && (
         <ReplayBar
           explorer={explorer}
@@ -65,22 +61,4 @@ export function Reader({trace, explorer, measure, onMeasure, dispatch}: Props) {
       <ShortcutSheet sheet={sheet} />
     </div>
   );
-}
-
-function ending(trace: Trace): string {
-  if (isOn(trace)) return "";
-  switch (trace.answer?.finish_reason ?? trace.status) {
-    case "eos":
-      return "It ended by itself: the model drew the token that ends a text.";
-    case "length":
-      return "It ended because it had as many tokens as were asked for.";
-    case "stopped":
-      return "You stopped it.";
-    case "failed":
-      return "It failed here; what had come stays.";
-    case "interrupted":
-      return "The connection broke here; follow a token of the last step to go on.";
-    default:
-      return "";
-  }
 }

@@ -21,7 +21,7 @@ export function RunStatus({trace, hello, onStop}: Props) {
         {...(trace.status === "running" && {value: trace.steps.length})}
       />
       <button type="button" class="quiet" onClick={onStop}>
-        Stop<span class="unseen"> this run</span>
+        Stop <span class="unseen">this run</span>
       </button>
     </div>
   );

@@ -32,19 +32,17 @@ export function RunSummary({trace, hello, onStep}: Props) {
         </Card>
         <Card name="Joint probability" value={oneIn(summary.jointBits)}>
           All the tokens’ probabilities multiplied: how likely exactly this text is, of all that the
-          model could have written. Each token makes it smaller, so compare texts of one length
+          model could have written. Each token can only lower it, so compare texts of one length
           only.
         </Card>
-        <Card name="To the first token" value={milliseconds(summary.firstTokenMs)}>
-          From the request until the first token: waiting for the turn, and reading the whole prompt
-          in one pass (prefill).
+        <Card name="To the first token" value={time(summary.firstTokenMs)}>
+          From the request until the first token was drawn: waiting for the turn, and reading the
+          prompt (prefill), with any tokens that were given. What this page’s runs have in common is
+          read once.
         </Card>
-        <Card
-          name="Each later token"
-          value={summary.laterTokenMs === null ? "–" : milliseconds(summary.laterTokenMs)}
-        >
-          The mean of the steps after the first, each one pass over one token (decode), measured on
-          the server.
+        <Card name="Each later token" value={time(summary.laterTokenMs)}>
+          The mean of the tokens drawn after the first, each one pass over one token (decode),
+          measured on the server.
         </Card>
         <Card name="Tokens" value={plural(summary.tokens, "token")}>
           How many steps the run has{summary.forced > 0 && `; ${count(summary.forced)} were given`}.
@@ -67,8 +65,10 @@ export function RunSummary({trace, hello, onStep}: Props) {
           onStep={onStep}
         />
         <StepChart
-          title="Time of each step"
-          values={steps.map((step) => step.step_ms)}
+          title={
+            summary.forced > 0 ? "Time of each step; given ones have none" : "Time of each step"
+          }
+          values={steps.map((step) => (step.analysis.forced ? 0 : step.step_ms))}
           written={milliseconds}
           steps={steps}
           onStep={onStep}
@@ -77,6 +77,11 @@ export function RunSummary({trace, hello, onStep}: Props) {
       <MadeWith trace={trace} hello={hello} />
     </section>
   );
+}
+
+/** A time, or a dash where nothing was timed. */
+function time(value: number | null): string {
+  return value === null ? "–" : milliseconds(value);
 }
 
 interface CardProps {

@@ -1,6 +1,6 @@
 import type {Segment, Stage} from "../domain/choice";
 import {barLength} from "../domain/format";
-import {bytesOf, tokenLabel} from "../domain/tokens";
+import {tokenLabel} from "../domain/tokens";
 import type {DrawInterval} from "../wire";
 
 /** Wide enough for a label, as a share of the axis. */
@@ -39,7 +39,7 @@ export function StageStrip({stage, draw}: Props) {
             width >= LABEL_FROM && (
               <svg x={barLength(start)} width={barLength(width)} height="100%">
                 <text x="6" y="50%" class={chosen ? "label chosen" : "label"}>
-                  {tokenLabel(bytesOf(token))}
+                  {tokenLabel(token.bytes)}
                 </text>
               </svg>
             ),

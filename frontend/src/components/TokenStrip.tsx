@@ -1,12 +1,12 @@
-import type {VNode} from "preact";
+import {Component, type VNode} from "preact";
 import {useLayoutEffect, useMemo, useRef} from "preact/hooks";
 
 import {bits, count, percent} from "../domain/format";
 import {joinCharacters, type Group} from "../domain/joining";
 import {SCALES, type Measure} from "../domain/scales";
-import {directionOf, tokenSpoken} from "../domain/tokens";
+import {directionOf, tokenSpoken, utf8} from "../domain/tokens";
 import {scoreOf, type Trace} from "../domain/trace";
-import type {TokenScore} from "../wire";
+import type {TokenScore, TraceStep} from "../wire";
 import {TokenText} from "./TokenText";
 
 interface Props {
@@ -29,7 +29,8 @@ interface Piece {
 /** The prompt and what was drawn, as text that reads on, each token in its border and colour. */
 export function TokenStrip({trace, measure, step, playing, onStep}: Props) {
   const strip = useRef<HTMLDivElement>(null);
-  const pieces = useMemo(() => piecesOf(trace), [trace]);
+  const given = useMemo(() => piecesOfPrompt(trace), [trace.promptTokens, trace.promptScores]);
+  const pieces = useMemo(() => [...given, ...trace.steps.map(pieceOf)], [given, trace.steps]);
   const groups = useMemo(() => joinCharacters(pieces.map(({bytes}) => bytes)), [pieces]);
   // Asked before the tokens change: one that is hidden while it has the focus loses it.
   const hadFocus = strip.current?.contains(document.activeElement) ?? false;
@@ -72,7 +73,9 @@ function joined({start, end, joined}: Group, draw: (index: number) => VNode | nu
   if (joined === null) return draw(start);
   return (
     <span class="joined" key={start}>
-      <bdi class="whole">{joined}</bdi>
+      <span class="whole">
+        <TokenText bytes={utf8(joined)} />
+      </span>
       <span class="pieces">
         {Array.from({length: end - start}, (_, offset) => draw(start + offset))}
       </span>
@@ -88,7 +91,25 @@ interface TokenProps {
   readonly onStep: (step: number) => void;
 }
 
-function Token({piece, measure, current, ahead, onStep}: TokenProps) {
+/** One token. Drawn again only where it changes: a step comes for each, and they are many. */
+class Token extends Component<TokenProps> {
+  override shouldComponentUpdate(next: TokenProps) {
+    const {piece, measure, current, ahead, onStep} = this.props;
+    return (
+      piece !== next.piece ||
+      measure !== next.measure ||
+      current !== next.current ||
+      ahead !== next.ahead ||
+      onStep !== next.onStep
+    );
+  }
+
+  override render() {
+    return tokenOf(this.props);
+  }
+}
+
+function tokenOf({piece, measure, current, ahead, onStep}: TokenProps) {
   const {bytes, special, score, step} = piece;
   const level = score ? `level-${SCALES[measure].level(score)}` : "unmeasured";
   const text = <TokenText bytes={bytes} special={special} />;
@@ -107,21 +128,25 @@ function Token({piece, measure, current, ahead, onStep}: TokenProps) {
   );
 }
 
-function piecesOf(trace: Trace): readonly Piece[] {
-  return [
-    ...trace.promptTokens.map(({bytes, special}, index) => ({
-      bytes,
-      special,
-      score: trace.promptScores[index] ?? null,
-      step: null,
-    })),
-    ...trace.steps.map((step) => ({
-      bytes: step.analysis.selected_bytes,
-      special: step.analysis.special,
-      score: scoreOf(step),
-      step: step.step,
-    })),
-  ];
+function piecesOfPrompt({promptTokens, promptScores}: Trace): readonly Piece[] {
+  return promptTokens.map(({bytes, special}, index) => ({
+    bytes,
+    special,
+    score: promptScores[index] ?? null,
+    step: null,
+  }));
+}
+
+/** The piece of each step, so that the same step has the same one. */
+const PIECES = new WeakMap<TraceStep, Piece>();
+
+function pieceOf(step: TraceStep): Piece {
+  const known = PIECES.get(step);
+  if (known) return known;
+  const {selected_bytes: bytes, special} = step.analysis;
+  const piece = {bytes, special, score: scoreOf(step), step: step.step};
+  PIECES.set(step, piece);
+  return piece;
 }
 
 function spoken(score: TokenScore, measure: Measure): string {

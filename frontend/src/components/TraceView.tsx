@@ -24,6 +24,8 @@ interface Props {
   readonly live: LiveState | null;
   readonly branch: Branch;
   readonly hidden: readonly Hidable[];
+  /** Whether a new trace is scrolled to: not in a frame, whose page would be moved too. */
+  readonly scrolls: boolean;
   /** How to share and save it. */
   readonly keeping: ComponentChildren;
   /** What went wrong, if something did: here, where the page has scrolled to. */
@@ -35,7 +37,8 @@ interface Props {
 
 /** One trace, from its text down to its last number. */
 export function TraceView(props: Props) {
-  const {reading, live, branch, hidden, keeping, notice, measure, onMeasure, onStop} = props;
+  const {reading, live, branch, hidden, scrolls, keeping, notice, measure, onMeasure, onStop} =
+    props;
   const {explorer, dispatch, hello} = reading;
   const section = useRef<HTMLElement>(null);
   const branchAt = useBranching(reading, branch);
@@ -46,7 +49,7 @@ export function TraceView(props: Props) {
   const go = (to: number) => dispatch({type: "go", step: to});
   const compared = explorer.branches.find(({id}) => id === explorer.compared);
   useEffect(() => {
-    if (section.current && live) bringIntoView(section.current);
+    if (section.current && scrolls) bringIntoView(section.current);
   }, [branch.id]);
   return (
     <section
@@ -92,7 +95,13 @@ export function TraceView(props: Props) {
             onBranch={live && shows("branches") ? branchAt : null}
           />
           {lab && shows("lab") && (
-            <Lab key={branch.id} lab={lab} step={step} settings={trace.start.settings} />
+            <Lab
+              key={branch.id}
+              isOver={!isOn(trace)}
+              lab={lab}
+              step={step}
+              settings={trace.start.settings}
+            />
           )}
           {!isOn(trace) && shows("numbers") && (
             <RunSummary trace={trace} hello={hello} onStep={go} />

@@ -1,10 +1,12 @@
 import {forcedAt, type Branch} from "../domain/branches";
+import {isFull} from "../domain/explorer";
 import {nextRunId} from "./runIds";
 import type {Reading} from "./useLive";
 
 /** Start a branch at the inspected step, with another token in its place. */
 export function useBranching({explorer, dispatch}: Reading, branch: Branch) {
   return (tokenId: number) => {
+    if (isFull(explorer)) return document.getElementById("tree-full")?.focus();
     const start = {
       ...branch.trace.start,
       id: nextRunId(),

@@ -1,6 +1,7 @@
 import {useEffect, useReducer, useRef, useState} from "preact/hooks";
 
-import {Live, type Connection} from "../client/live";
+import {Live} from "../client/live";
+import {FIRST, isReady, linked, type Connection, type Link} from "../domain/connection";
 import {EMPTY, reduce, runningTrace, type Act, type Explorer} from "../domain/explorer";
 import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, Hello, ServerFrame} from "../wire";
 
@@ -11,10 +12,7 @@ export interface Reading {
   readonly hello: Hello | null;
 }
 
-export interface LiveState extends Reading {
-  readonly connection: Connection;
-  /** Whether it has ever been open: a first connection is not "lost". */
-  readonly met: boolean;
+export interface LiveState extends Reading, Link {
   readonly count: CountFrame | null;
   readonly found: FoundFrame | null;
   /** An error that is about no run. */
@@ -26,9 +24,7 @@ export interface LiveState extends Reading {
 /** The state of the page, joined to the server by one socket. */
 export function useLive(): LiveState {
   const [explorer, dispatch] = useReducer(reduce, EMPTY);
-  const [connection, setConnection] = useState<Connection>("connecting");
-  const [met, setMet] = useState(false);
-  const [hello, setHello] = useState<Hello | null>(null);
+  const [link, happened] = useReducer(linked, FIRST);
   const [count, setCount] = useState<CountFrame | null>(null);
   const [found, setFound] = useState<FoundFrame | null>(null);
   const [stray, setStray] = useState<ErrorFrame | null>(null);
@@ -36,7 +32,7 @@ export function useLive(): LiveState {
 
   useEffect(() => {
     const onFrame = (frame: ServerFrame) => {
-      if (frame.type === "hello") setHello(frame);
+      if (frame.type === "hello") happened(frame);
       else if (frame.type === "count") setCount(frame);
       else if (frame.type === "found") setFound(frame);
       else if (frame.type !== "error") dispatch({type: "frame", frame});
@@ -44,12 +40,8 @@ export function useLive(): LiveState {
       else setStray(frame);
     };
     const onConnection = (state: Connection) => {
-      setConnection(state);
-      if (state === "open") setMet(true);
-      if (state === "lost") {
-        setHello(null);
-        dispatch({type: "disconnected"});
-      }
+      happened(state);
+      if (state === "lost") dispatch({type: "disconnected"});
     };
     const address = new URL("/ws/traces", location.href);
     address.protocol = address.protocol.replace("http", "ws");
@@ -68,7 +60,7 @@ export function useLive(): LiveState {
   }, []);
 
   const send = (frame: ClientFrame) => live.current?.send(frame) ?? false;
-  const ready = connection === "open" && hello?.ready === true;
+  const ready = isReady(link);
   const waiting = runningTrace(explorer);
   useEffect(() => {
     if (ready && waiting?.status === "unsent" && send(waiting.start)) {
@@ -78,7 +70,7 @@ export function useLive(): LiveState {
   }, [ready, waiting]);
 
   const retry = () => live.current?.retry();
-  return {explorer, dispatch, connection, met, hello, count, found, stray, send, retry};
+  return {...link, explorer, dispatch, count, found, stray, send, retry};
 }
 
 /** Runs have ids that begin with r; counts and searches do not. */

@@ -1,7 +1,7 @@
 /** All that the page knows, and how each act and each frame changes it. */
 
 import type {ErrorFrame, RunFrame, Start} from "../wire";
-import type {Branch} from "./branches";
+import {MOST_PATHS, type Branch} from "./branches";
 import {applyFrame, disconnected, isOn, newTrace, type Trace} from "./trace";
 
 export interface Explorer {
@@ -48,9 +48,13 @@ export type Act =
 export function reduce(explorer: Explorer, act: Act): Explorer {
   switch (act.type) {
     case "run":
-      return added(explorer, {start: act.start, parent: null, fork: 0});
+      return added(isFull(explorer) ? EMPTY : explorer, {
+        start: act.start,
+        parent: null,
+        fork: 0,
+      });
     case "branch":
-      return added(explorer, act);
+      return isFull(explorer) ? explorer : added(explorer, act);
     case "sent":
       return changed(explorer, act.id, (trace) => ({...trace, status: "waiting"}));
     case "stop":
@@ -94,6 +98,11 @@ export function selectedBranch({branches, selected}: Explorer): Branch | null {
 /** The trace of which frames may still come. */
 export function runningTrace({branches}: Explorer): Trace | null {
   return branches.map(({trace}) => trace).find(isOn) ?? null;
+}
+
+/** Whether no other token can be followed. */
+export function isFull({branches}: Explorer): boolean {
+  return branches.length >= MOST_PATHS;
 }
 
 function added(

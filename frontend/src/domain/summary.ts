@@ -2,6 +2,7 @@
 
 import type {TraceStep} from "../wire";
 import {jointBits} from "./branches";
+import {milliseconds} from "./format";
 
 export interface Summary {
   readonly tokens: number;
@@ -13,9 +14,9 @@ export interface Summary {
   readonly meanEntropyBits: number;
   /** The step at which the model hesitated most. */
   readonly mostOpen: number;
-  /** From the request to the first token: waiting and reading the whole prompt. */
-  readonly firstTokenMs: number;
-  /** Mean of the steps after the first that were drawn; null where there were none. */
+  /** From the request to the first token that was drawn; null where all were given. */
+  readonly firstTokenMs: number | null;
+  /** Mean of the steps that were drawn after that one; null where there were none. */
   readonly laterTokenMs: number | null;
 }
 
@@ -23,7 +24,7 @@ export interface Summary {
 export function summaryOf(steps: readonly TraceStep[]): Summary {
   const joint = jointBits(steps);
   const entropies = steps.map(({analysis}) => analysis.entropy_bits);
-  const later = steps.slice(1).filter(({analysis}) => !analysis.forced);
+  const [first, ...later] = steps.filter(({analysis}) => !analysis.forced);
   return {
     tokens: steps.length,
     forced: steps.filter(({analysis}) => analysis.forced).length,
@@ -32,7 +33,7 @@ export function summaryOf(steps: readonly TraceStep[]): Summary {
     perplexity: 2 ** (joint / steps.length),
     meanEntropyBits: mean(entropies),
     mostOpen: entropies.indexOf(Math.max(...entropies)),
-    firstTokenMs: steps[0]?.elapsed_ms ?? 0,
+    firstTokenMs: first?.elapsed_ms ?? null,
     laterTokenMs: later.length > 0 ? mean(later.map((step) => step.step_ms)) : null,
   };
 }
@@ -40,6 +41,11 @@ export function summaryOf(steps: readonly TraceStep[]): Summary {
 /** As many equally likely tokens would be as hard to foresee. */
 export function effectiveChoices(entropyBits: number): number {
   return 2 ** entropyBits;
+}
+
+/** How long a step took. Given tokens are read together, so that no one of them has a time. */
+export function timeOf({step_ms, analysis}: TraceStep): string {
+  return analysis.forced ? "given, not timed" : milliseconds(step_ms);
 }
 
 function mean(values: readonly number[]): number {

@@ -124,11 +124,3 @@ export function directionOf(text: string): "ltr" | "rtl" {
   const letter = /\p{L}/u.exec(text)?.[0] ?? "";
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter) ? "rtl" : "ltr";
 }
-
-/** The bytes of a token that may have come without. */
-export function bytesOf(token: {
-  readonly token: string;
-  readonly bytes?: readonly number[];
-}): readonly number[] {
-  return token.bytes ?? utf8(token.token);
-}

@@ -21,9 +21,14 @@ const POLICY =
 
 export function offlinePage(saved: SavedTrace, {script, styles, reading}: Sources): string {
   const title = `Token Trace: ${[...saved.answer.prompt].slice(0, 60).join("")}`;
-  const {answer, seed, at, url, provenance} = saved;
+  const {answer, seed, at, url, provenance, promptBytes} = saved;
   // The provenance's seed is without its last digits here; the trace has them.
-  const rest = {shared_at: at, url, provenance: provenance && {...provenance, seed: undefined}};
+  const rest = {
+    shared_at: at,
+    url,
+    prompt_bytes: promptBytes,
+    provenance: provenance && {...provenance, seed: undefined},
+  };
   const block = `{"trace":${exactJson(answer, seed)},${JSON.stringify(rest).slice(1)}`;
   return [
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -41,7 +46,7 @@ export function offlinePage(saved: SavedTrace, {script, styles, reading}: Source
     '<main id="main">',
     "<h1>A saved trace</h1>",
     `<p>${text(howMade(saved))}. Model: ${text(modelOf(saved))}.</p>`,
-    `<p class="citation">${text(citationOf(saved))}</p>`,
+    `<p>${text(citationOf(saved))}</p>`,
     `<div id="explorer" data-page="file">${withoutScript(saved)}</div>`,
     reading,
     "</main>",

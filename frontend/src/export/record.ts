@@ -12,6 +12,8 @@ export interface SavedTrace {
   readonly at: string;
   /** Where it is stored, or the address of the page that drew it. */
   readonly url: string;
+  /** Of the prompt's tokens that are only part of a character: hex digits. */
+  readonly promptBytes: readonly string[];
   /** null for a trace of the live page. */
   readonly provenance: Provenance | null;
 }

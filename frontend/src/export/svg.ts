@@ -29,14 +29,13 @@ export function text(value: string): string {
 
 const WIDE =
   /[\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{20000}-\u{3fffd}]/u;
-const SEGMENTS = new Intl.Segmenter(undefined, {granularity: "grapheme"});
 
 /** A text in lines of so many columns; wide characters take two. */
 export function wrapped(value: string, columns: number): readonly string[] {
   const lines = [""];
   let used = 0;
-  for (const word of visibleText(value).split(/(?<= )/)) {
-    const characters = [...SEGMENTS.segment(word)].map(({segment}) => segment);
+  for (const word of visibleText(value).match(/[^ ]+ ?| /g) ?? []) {
+    const characters = charactersOf(word);
     const width = characters.reduce((sum, each) => sum + columnsOf(each), 0);
     if (used > 0 && used + width > columns) {
       lines.push("");
@@ -58,6 +57,13 @@ export function wrapped(value: string, columns: number): readonly string[] {
 export function clipped(value: string, columns: number): string {
   const [first = "", ...more] = wrapped(value.replaceAll(" ", "\u00a0"), columns);
   return more.length > 0 ? `${[...first].slice(0, -1).join("")}…` : first;
+}
+
+/** What a reader takes for one character each, where the browser knows. */
+function charactersOf(word: string): readonly string[] {
+  if (!("Segmenter" in Intl)) return [...word];
+  const segments = new Intl.Segmenter(undefined, {granularity: "grapheme"}).segment(word);
+  return [...segments].map(({segment}) => segment);
 }
 
 function columnsOf(character: string): number {

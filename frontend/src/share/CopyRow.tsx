@@ -19,7 +19,15 @@ export function CopyRow({label, text, rows = 2}: Props) {
     <div class="copy">
       <label for={id}>{label}</label>
       <div class="copy-row">
-        <textarea id={id} ref={field} rows={rows} readOnly spellcheck={false} value={text} />
+        <textarea
+          id={id}
+          ref={field}
+          rows={rows}
+          readOnly
+          spellcheck={false}
+          value={text}
+          onFocus={(event) => event.currentTarget.select()}
+        />
         <button type="button" class="quiet" onClick={() => void copy()}>
           Copy<span class="unseen"> {label}</span>
         </button>

@@ -4,6 +4,7 @@ import {SaveDialog} from "../export/SaveDialog";
 import type {SavedTrace} from "../export/record";
 import type {Trace} from "../domain/trace";
 import {exactJson} from "./exact";
+import {brokenBytes} from "./stored";
 import {ShareDialog} from "./ShareDialog";
 import {share, type SharedLinks} from "./store";
 
@@ -34,6 +35,7 @@ export function KeepBar({trace, step, made, days, isFile}: Props) {
   const saved = (): SavedTrace => ({
     answer,
     seed,
+    promptBytes: brokenBytes(trace.promptTokens),
     ...made(),
     ...(links && {url: links.url}),
   });

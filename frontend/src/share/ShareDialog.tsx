@@ -59,7 +59,7 @@ export function ShareDialog({days, links, onShare, onClose}: Props) {
 }
 
 function Links({links}: {readonly links: SharedLinks}) {
-  const until = new Date(links.expires_at).toLocaleDateString("en", {dateStyle: "long"});
+  const until = new Date(links.expires_at).toLocaleDateString("en-GB", {dateStyle: "long"});
   const embedded = new URL(links.url);
   embedded.pathname = `/embed${embedded.pathname}`;
   return (

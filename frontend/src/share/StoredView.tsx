@@ -18,7 +18,7 @@ interface Props {
 
 /** A trace to read and replay. It asks the server nothing. */
 export function StoredView({stored, seed, place}: Props) {
-  const trace = useMemo(() => traceOf(stored.trace, seed, stored.provenance), []);
+  const trace = useMemo(() => traceOf(stored, seed), []);
   const hello = useMemo(() => helloOf(stored), []);
   const [explorer, dispatch] = useReducer(reduce, trace, opened);
   const link = useLink([]);
@@ -35,6 +35,7 @@ export function StoredView({stored, seed, place}: Props) {
         live={null}
         branch={branch}
         hidden={options.hide}
+        scrolls={false}
         notice={null}
         measure={measure}
         onMeasure={setMeasure}

@@ -10,6 +10,8 @@ export interface Provenance extends Pick<ModelEntry, "source" | "dtype" | "sha25
   readonly vocabulary: number;
   readonly max_new_tokens: number;
   readonly top_k: number;
+  /** Of the prompt's tokens that are only part of a character: hex digits, in their order. */
+  readonly prompt_bytes: readonly string[];
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -17,6 +19,8 @@ export interface Stored {
   readonly trace: TraceAnswer;
   /** null in a file that was saved from the live page. */
   readonly provenance: Provenance | null;
+  /** In a file alone: as in the provenance. */
+  readonly prompt_bytes?: readonly string[];
   /** When it was stored or saved, as ISO 8601. */
   readonly shared_at: string;
   /** Where it is stored; in a file, the page that it was saved from. */
@@ -51,11 +55,8 @@ export function helloOf({trace, provenance}: Stored): Hello | null {
 }
 
 /** The trace as if it had just been drawn. */
-export function traceOf(
-  answer: TraceAnswer,
-  seed: string | null,
-  provenance: Provenance | null = null,
-): Trace {
+export function traceOf(stored: Stored, seed: string | null): Trace {
+  const {trace: answer, provenance} = stored;
   const {steps, decoding} = answer;
   const forced = steps.filter((step) => step.analysis.forced);
   const settings: Settings = {
@@ -77,7 +78,7 @@ export function traceOf(
     },
     status: "finished",
     position: null,
-    promptTokens: promptTokensOf(answer),
+    promptTokens: promptTokensOf(answer, provenance?.prompt_bytes ?? stored.prompt_bytes ?? []),
     promptScores: [],
     steps,
     labs: steps.map(() => null),
@@ -88,52 +89,24 @@ export function traceOf(
 }
 
 /**
- * The prompt's tokens with their bytes, which are not stored: they follow from the prompt.
+ * The prompt's tokens with their bytes.
  *
- * A token that is only part of a character has "\ufffd" for text. Read from the left, the prompt's
- * bytes are shared out so that each share has its token's text; where that fails, the text is all
- * that is known.
+ * A token that is only part of a character has "\ufffd" for text; those have their bytes stored.
  */
-function promptTokensOf({prompt, prompt_tokens}: TraceAnswer): readonly Token[] {
-  const lengths = shareOut(
-    utf8(prompt),
-    prompt_tokens.map(({token}) => token),
-  );
-  let at = 0;
-  const bytes = utf8(prompt);
-  return prompt_tokens.map(({token_id, token}, index) => {
-    const length = lengths?.[index];
-    const own = length === undefined ? utf8(token) : bytes.slice(at, at + length);
-    at += own.length;
-    return {token_id, token, bytes: own, special: false};
+function promptTokensOf({prompt_tokens}: TraceAnswer, broken: readonly string[]): readonly Token[] {
+  const left = [...broken];
+  return prompt_tokens.map(({token_id, token}) => {
+    const digits = token.includes("\ufffd") ? left.shift() : undefined;
+    return {token_id, token, bytes: digits ? bytesOfHex(digits) : utf8(token), special: false};
   });
 }
 
-const LENIENT = new TextDecoder("utf-8", {ignoreBOM: true});
-
-/** How many of the bytes each text has, from the left; null where they do not come out even. */
-function shareOut(bytes: readonly number[], texts: readonly string[]): readonly number[] | null {
-  const all = Uint8Array.from(bytes);
-  const hopeless = new Set<string>();
-  const from = (index: number, at: number): number[] | null => {
-    const text = texts[index];
-    if (text === undefined) return at === all.length ? [] : null;
-    const place = `${index} ${at}`;
-    if (hopeless.has(place)) return null;
-    for (const length of lengthsOf(text)) {
-      if (at + length > all.length) break;
-      if (LENIENT.decode(all.subarray(at, at + length)) !== text) continue;
-      const rest = from(index + 1, at + length);
-      if (rest) return [length, ...rest];
-    }
-    hopeless.add(place);
-    return null;
-  };
-  return from(0, 0);
+/** What `promptTokensOf` needs to have the bytes again. */
+export function brokenBytes(tokens: readonly Token[]): readonly string[] {
+  const broken = tokens.filter(({token}) => token.includes("\ufffd"));
+  return broken.map(({bytes}) => bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(""));
 }
 
-/** How many bytes a text may have been: one length, if no character of it was broken. */
-function lengthsOf(text: string): readonly number[] {
-  if (!text.includes("\ufffd")) return [utf8(text).length];
-  return Array.from({length: utf8(text).length}, (_, index) => index + 1);
+function bytesOfHex(digits: string): readonly number[] {
+  return (digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
 }

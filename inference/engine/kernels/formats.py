@@ -56,6 +56,23 @@ class Matrix:
     def address(self) -> int:
         return self.content.ctypes.data
 
+    def values(self, rows: slice) -> NDArray[np.float32]:
+        """Some rows as float32, (rows, columns), by numpy: what the kernels widen them to."""
+        content = self.content.view(np.uint8).reshape(self.rows, -1)[rows]
+        if self.format == FLOAT32:
+            return np.array(content.view(np.float32))
+        if self.format == BF16:
+            return np.left_shift(content.view(np.uint16), 16, dtype=np.uint32).view(np.float32)
+        blocks = content.view(_Q8 if self.format == Q8 else _Q4)  # (rows, blocks of a row)
+        scales = blocks["d"][..., None]
+        if self.format == Q8:
+            values = blocks["q"] * scales
+        else:
+            nibbles = np.concatenate([blocks["q"] & 15, blocks["q"] >> 4], axis=-1)
+            values = nibbles * scales + blocks["m"][..., None]
+        widened: NDArray[np.float32] = values.astype(np.float32)
+        return widened.reshape(len(content), self.columns)
+
     def rows_in_order(self, order: NDArray[np.intp]) -> Matrix:
         """A copy with its rows moved; blocks run along a row, so they move whole."""
         rows = self.content.view(np.uint8).reshape(self.rows, -1)

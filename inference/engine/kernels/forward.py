@@ -23,52 +23,8 @@ from inference.engine.kernels.linear import MANY, multiply, row_bytes_of, unpack
 from inference.engine.kernels.memory import integer
 from inference.engine.kernels.pointwise import add, copy, rms_norm, rotate, swiglu
 
-# The shape of a model and where its weights lie. Arrays are addresses (0: there is none).
-# D: hidden size, H: heads, G: key heads, d: head size, I: intermediate size, V: rows of the head.
-MODEL = np.dtype(
-    [
-        *[(name, "i8") for name in ("layers", "hidden", "intermediate")],  # L, D, I
-        *[(name, "i8") for name in ("heads", "key_heads", "head_dim", "rows")],  # H, G, d, V
-        ("epsilon", "f4"),  # of every RMSNorm
-        ("addresses", "i8"),  # (L, 7) int64, in the order of the names below
-        ("formats", "i8"),  # (L, 7) int64
-        *[(name, "i8") for name in ("embedding", "embedding_format")],  # (V, D)
-        *[(name, "i8") for name in ("head", "head_format")],  # (V, D)
-        *[(name, "i8") for name in ("attention_norm", "mlp_norm")],  # (L, D)
-        ("last_norm", "i8"),  # (D,)
-        ("bias", "i8"),  # (L, (H + 2 G) d)
-        *[(name, "i8") for name in ("query_norm", "key_norm")],  # (L, d)
-        *[(name, "i8") for name in ("cos", "sin")],  # (positions, d / 2)
-    ],
-    align=True,
-)
 # int64 and not int: numba would compile a function anew for each int that is written out.
 QUERY, KEY, VALUE, OUTPUT, GATE, UP, DOWN = (np.int64(i) for i in range(7))
-
-# One pass and what it works in. M: its rows, W: workers.
-WORK = np.dtype(
-    [
-        ("rows", "i8"),  # M
-        *[(name, "i8") for name in ("blocks", "chunks")],  # of rows; of the longest row's keys
-        *[(name, "i8") for name in ("out_first", "out_rows", "out")],  # rows with logits; (., V)
-        *[(name, "i8") for name in ("ids", "positions")],  # (M,) int64
-        *[(name, "i8") for name in ("keys", "values")],  # (M,) addresses of (L, G, capacity, d)
-        ("capacities", "i8"),  # (M,) int64
-        *[(name, "i8") for name in ("block_first", "block_rows")],  # rows that attend together
-        *[(name, "i8") for name in ("x", "middle", "normed")],  # (M, D)
-        ("qkv", "i8"),  # (M, (H + 2 G) d)
-        ("partial", "i8"),  # (M, H, most_chunks, 2 + d)
-        ("most_chunks", "i8"),
-        ("attended", "i8"),  # (M, H d)
-        *[(name, "i8") for name in ("gate", "up")],  # (M, I)
-        ("workers", "i8"),
-        ("scores", "i8"),  # (W, BLOCK H / G, CHUNK)
-        *[(name, "i8") for name in ("gathered", "blended")],  # (W, BLOCK H / G, d)
-        *[(name, "i8") for name in ("unpacked", "unpacked_bytes")],  # (W, .): a tile as float32
-        ("cells", "i8"),  # what the threads share: see `team`
-    ],
-    align=True,
-)
 
 # Stages.
 EMBED, ATTENTION_NORM, PROJECT, PLACE, ATTEND, MERGE, ADD_ATTENDED = (np.int64(i) for i in range(7))

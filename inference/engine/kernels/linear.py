@@ -13,7 +13,7 @@ from typing import Any
 from numba import njit
 
 from inference.engine.kernels import lanes
-from inference.engine.kernels.formats import BF16, FLOAT32, Q4, Q8
+from inference.engine.kernels.formats import BF16, FLOAT32, NAMES, Q4, Q8
 
 MANY = 8  # vectors, from which on a row is worth writing out as float32
 
@@ -25,7 +25,6 @@ def _multiply_of(format: int) -> Any:
     by_four, by_two = lanes.dots(format, height, 4), lanes.dots(format, 4, 2)
     by_one, single = lanes.dots(format, 4, 1), lanes.dots(format, 1, 1)
 
-    @njit(error_model="numpy")
     def multiply(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes):
         m = 0
         while m < vectors:
@@ -52,13 +51,16 @@ def _multiply_of(format: int) -> Any:
                 n += 1
             m, x, y = m + step, x + step * x_bytes, y + step * y_bytes
 
-    return multiply
+    # Compiled objects of several processes meet in one, where the linker takes functions of one
+    # name for the same. numba's names hold a number, but each process counts anew.
+    multiply.__qualname__ = f"multiply_{NAMES[format]}"
+    return njit(error_model="numpy")(multiply)
 
 
 multiply_float32 = _multiply_of(FLOAT32)
-_multiply_bf16 = _multiply_of(BF16)
-_multiply_q8 = _multiply_of(Q8)
-_multiply_q4 = _multiply_of(Q4)
+multiply_bf16 = _multiply_of(BF16)
+multiply_q8 = _multiply_of(Q8)
+multiply_q4 = _multiply_of(Q4)
 _unpack_float32 = lanes.unpack(FLOAT32)
 _unpack_bf16 = lanes.unpack(BF16)
 _unpack_q8 = lanes.unpack(Q8)
@@ -100,8 +102,8 @@ def multiply(format, w, rows, columns, x, x_bytes, vectors, y, y_bytes, scratch)
     if format == FLOAT32:
         multiply_float32(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
     elif format == BF16:
-        _multiply_bf16(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
+        multiply_bf16(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
     elif format == Q8:
-        _multiply_q8(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
+        multiply_q8(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
     else:
-        _multiply_q4(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)
+        multiply_q4(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes)

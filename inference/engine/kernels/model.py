@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from inference.engine.kernels.attention import BLOCK, CHUNK
 from inference.engine.kernels.formats import Matrix
-from inference.engine.kernels.forward import MANY_ROWS, MODEL, TILE_WEIGHTS, WORK
+from inference.engine.kernels.forward import MANY_ROWS, TILE_WEIGHTS
+from inference.engine.kernels.records import MODEL, WORK, Record
 from inference.engine.kernels.shape import Shape, Unsupported
 from inference.engine.kernels.team import CELL_BYTES
 
@@ -140,26 +141,6 @@ def workspace_of(shape: Shape, *, rows: int, positions: int, workers: int) -> Re
     arrays |= {name: np.empty(size, np.float32) for name, size in floats.items()}
     arrays["cells"] = np.zeros(CELL_BYTES // 8, np.int64)
     return Record(WORK, numbers, arrays)
-
-
-class Record:
-    """Numbers and the addresses of arrays, laid out for compiled code; keeps the arrays alive."""
-
-    def __init__(
-        self, dtype: np.dtype[Any], numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]
-    ) -> None:
-        self.arrays = arrays
-        self._row = np.zeros(1, dtype)
-        self.set(**numbers, **{name: array.ctypes.data for name, array in arrays.items()})
-
-    def set(self, **numbers: Any) -> None:
-        for name, number in numbers.items():
-            self._row[name] = number
-
-    @property
-    def view(self) -> Any:
-        """What compiled code takes: it sees later changes too."""
-        return self._row[0]
 
 
 def _table(layers: list[list[Matrix]], of: Callable[[Matrix], int]) -> NDArray[np.int64]:

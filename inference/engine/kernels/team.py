@@ -12,7 +12,6 @@ then sleeps.
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -27,6 +26,7 @@ from inference.engine.kernels.forward import (
     run_task,
     tasks_of,
 )
+from inference.engine.kernels.records import Record
 
 # Cells, by their place in bytes; those that both sides write lie in cache lines of their own.
 TICKET, DONE, STAGE, LAYER, RUNNING, PASSES_ALONE = 0, 128, 256, 264, 384, 392
@@ -88,8 +88,8 @@ def _run_stage(stage, layer, model, work):
             memory.give_way()
 
 
-@njit(error_model="numpy", nogil=True, cache=True)
-def run_pass(model, work):
+@njit(error_model="numpy")
+def _run_pass(model, work):
     """The pass that `work` describes, with whatever help comes."""
     alone = memory.load(work.cells + PASSES_ALONE)
     if alone > 0:
@@ -105,8 +105,8 @@ def run_pass(model, work):
     memory.store(work.cells + RUNNING, 0)
 
 
-@njit(error_model="numpy", nogil=True, cache=True)
-def help_out(worker, model, work):
+@njit(error_model="numpy")
+def _help_out(worker, model, work):
     """Take tasks until none has come for a while and no pass needs help."""
     cells = work.cells
     spins = 0
@@ -128,15 +128,39 @@ def help_out(worker, model, work):
             spins = 0
 
 
-class Team:
-    """The helpers of one model. `run` is called by one thread at a time."""
+@njit(error_model="numpy", nogil=True, cache=True)
+def take_part(worker, model, work):
+    """Run a pass, as worker 0, or help with those that are run.
 
-    def __init__(self, model: Any, work: Any, cells: NDArray[np.int64], *, helpers: int) -> None:
-        self._model, self._work, self._cells = model, work, cells
+    One function, so that all threads run the same compiled object, whichever process made it.
+    """
+    if worker == FIRST:
+        _run_pass(model, work)
+    else:
+        _help_out(worker, model, work)
+
+
+class Team:
+    """The helpers of one model. `run` is called by one thread at a time.
+
+    They keep the memory that they work in, as one may still look into it after `close`.
+    """
+
+    def __init__(self, model: Record, work: Record, *, helpers: int) -> None:
+        self._model, self._work = model, work
+        self._cells: NDArray[np.int64] = work.arrays["cells"]
         self._desks = [_Desk() for _ in range(helpers)]
-        for number, desk in enumerate(self._desks):
-            args = (desk, number + 1, model, work)
-            threading.Thread(target=_attend_desk, args=args, name="kernels", daemon=True).start()
+        self._threads = [
+            threading.Thread(
+                target=_attend_desk,
+                args=(desk, number, model, work),
+                name="kernels",
+                daemon=True,
+            )
+            for number, desk in enumerate(self._desks, 1)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def run(self) -> None:
         alone = self._cells[PASSES_ALONE // 8] > 0
@@ -144,13 +168,25 @@ class Team:
             if desk.asleep and not alone:
                 desk.asleep = False
                 desk.bell.release()
-        run_pass(self._model, self._work)
+        take_part(FIRST, self._model.view, self._work.view)
+
+    def run_alone(self) -> None:
+        """Run a pass without the helpers."""
+        before, self._cells[PASSES_ALONE // 8] = self._cells[PASSES_ALONE // 8], 1
+        self.run()
+        self._cells[PASSES_ALONE // 8] = before
 
     def close(self) -> None:
-        """Send the helpers home. Must not be called during a pass."""
+        """Send the helpers home and wait for them. Must not be called during a pass.
+
+        A thread that comes back from compiled code when the interpreter has ended is an abort.
+        """
         for desk in self._desks:
             desk.closed = True
             desk.bell.release()
+        for thread in self._threads:
+            if thread is not threading.current_thread():  # whose garbage collection closes this
+                thread.join()
 
 
 class _Desk:
@@ -162,10 +198,10 @@ class _Desk:
         self.closed = False
 
 
-def _attend_desk(desk: _Desk, worker: int, model: Any, work: Any) -> None:
+def _attend_desk(desk: _Desk, worker: int, model: Record, work: Record) -> None:
     while True:
         desk.bell.acquire()
         if desk.closed:
             return
-        help_out(worker, model, work)
+        take_part(worker, model.view, work.view)
         desk.asleep = True

@@ -68,6 +68,7 @@ def test_every_weight_is_widened_to_exactly_its_float32_value(format):
     row_bytes = matrix.content.nbytes // ROWS
     unpack(format, matrix.address, row_bytes, ROWS, COLUMNS, widened.ctypes.data)
     assert np.array_equal(widened, values)
+    assert np.array_equal(matrix.values(slice(3, 17)), values[3:17])
 
 
 @pytest.mark.parametrize("format", [FLOAT32, BF16, Q8, Q4])

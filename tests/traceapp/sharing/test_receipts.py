@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,12 @@ def traced(install):
     """Make a trace: its value, and how it is told."""
 
     async def make(**fields):
-        request = TraceRequest(**{"prompt": HOSTILE, "max_new_tokens": 3} | fields)
+        asked: dict[str, Any] = {"prompt": HOSTILE, "max_new_tokens": 3} | fields
         trace = await run_trace(
-            request, runtime=install("fine"), limits=Limits(), arrived_at=time.monotonic()
+            TraceRequest(**asked),
+            runtime=install("fine"),
+            limits=Limits(),
+            arrived_at=time.monotonic(),
         )
         return trace, TraceSoFar.of(trace, with_analysis=True)
 

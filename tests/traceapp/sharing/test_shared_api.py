@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from django.core.management import call_command
+from django.test import AsyncClient
 from django.utils import timezone
 
 from inference.limits import Limits
@@ -67,6 +68,9 @@ async def test_a_trace_is_stored_with_what_it_was_made_by_and_nothing_about_the_
         *("created_at", "expires_at", "delete_token_hash"),
     }
     assert links["delete_token"] not in str(row.__dict__)
+    # Text that PostgreSQL takes: it refuses a NUL, and the document is bytes.
+    assert row.prompt == HOSTILE.replace("\0", "␀")
+    assert isinstance(row.document, bytes)
 
 
 async def test_the_links_are_absolute_and_the_token_is_in_the_fragment_alone(share):
@@ -122,10 +126,12 @@ async def test_the_administrators_days_are_counted_from_the_sharing(share):
     assert datetime.fromisoformat(links["expires_at"]) == row.expires_at
 
 
-async def test_sharing_and_removing_count_against_the_rate(trace, share, visitor):
+async def test_sharing_and_removing_count_against_the_rate(trace, share, environment):
     links, _ = await share()
     sent = await trace()
+    environment(proxies=1)
     await set_limits(rate_per_minute=1)
+    visitor = AsyncClient(headers={"X-Forwarded-For": "192.0.2.72"})  # which no other test is
     assert (await post(visitor, sent)).status_code == 201
     response = await post(visitor, sent)
     assert response.status_code == 429

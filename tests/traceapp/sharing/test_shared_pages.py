@@ -7,6 +7,7 @@ import json
 import re
 import time
 from dataclasses import fields
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -56,7 +57,8 @@ async def test_a_trace_is_read_without_the_model(share, visitor, path_of):
 
 async def test_the_page_shows_what_the_first_page_would_have_shown(server, share, visitor):
     """Every number, rank and byte: drawn anew from the JSON, and drawn from the model's values."""
-    body = {"prompt": HOSTILE, "max_new_tokens": 4, "top_k": 3, "temperature": 1.5, "seed": 3}
+    body: dict[str, Any] = {"prompt": HOSTILE, "max_new_tokens": 4, "top_k": 3, "seed": 3}
+    body["temperature"] = 1.5
     links, _ = await share(**body)
     limits = await current_limits()
     asked = TraceBody(**body).to_request(limits)
@@ -182,10 +184,13 @@ async def test_another_token_is_refused_at_its_field(share, visitor, token):
     assert await SharedTrace.objects.aexists()
 
 
-async def test_guessing_tokens_is_slowed_down(share, visitor):
+async def test_guessing_tokens_is_slowed_down(share, visitor, environment):
     links, _ = await share()
+    environment(proxies=1)
     await set_limits(rate_per_minute=1)
-    tries = [await visitor.post(delete_path(links["id"]), {"token": "x"}) for _ in range(2)]
+    client = {"X-Forwarded-For": "192.0.2.71"}  # which no other test is
+    path = delete_path(links["id"])
+    tries = [await visitor.post(path, {"token": "x"}, headers=client) for _ in range(2)]
     assert [response.status_code for response in tries] == [403, 429]
     assert int(tries[1]["Retry-After"]) >= 1
 

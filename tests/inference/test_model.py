@@ -1,0 +1,43 @@
+"""A server whose kernels fail their check at the start still serves, by transformers."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from inference.engine.kernel_check import KernelsDiffer
+from inference.engine.kernel_decoder import KernelDecoder
+from inference.model import start_runtime
+from tests.inference.weights.tiny import write_folder
+
+KEPT = Path(__file__).resolve().parents[2] / ".pytest_cache" / "kernels"
+
+
+@pytest.mark.parametrize(("differ", "engine"), [(False, "kernels"), (True, "transformers")])
+def test_kernels_that_fail_their_check_give_way_to_transformers(
+    differ, engine, tmp_path, monkeypatch, caplog
+):
+    def check(decoder):
+        if differ:
+            raise KernelsDiffer("the first layer: logits are off by 3")
+
+    monkeypatch.setattr(KernelDecoder, "check", check)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "kernels").symlink_to(KEPT)  # compiling them takes ten seconds and more
+    failures: list[Exception] = []
+    with caplog.at_level(logging.ERROR, "inference.model"):
+        runtime = start_runtime(
+            None,
+            model_path=write_folder(tmp_path / "tiny", architecture="llama"),
+            weights_dir=tmp_path,
+            threads=1,
+            on_failure=failures.append,
+        )
+        runtime.wait_until_loaded()
+    runtime.close()
+    assert failures == []
+    assert runtime.card.engine == engine
+    assert runtime.engine.encode("x")
+    assert ("the first layer: logits are off by 3" in caplog.text) is differ
