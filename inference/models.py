@@ -1,4 +1,4 @@
-"""The limits in force: one row, which an administrator edits."""
+"""The app's tables: the limits in force, one row that an administrator edits, and the API keys."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from inference.keys import ApiKey as ApiKey  # Django looks for tables here
 from inference.limits import Limits
 from inference.origins import NotAnOrigin, embedding_site, origin
 
@@ -161,7 +162,17 @@ def limits_of_environment() -> Limits:
     )
 
 
+_last_known: Limits | None = None
+
+
 async def current_limits() -> Limits:
     """The row's limits, or the environment's where nobody has saved any; read afresh each time."""
+    global _last_known
     row = await LimitsRow.objects.filter(pk=1).afirst()
-    return row.limits() if row else limits_of_environment()
+    _last_known = row.limits() if row else limits_of_environment()
+    return _last_known
+
+
+def last_known_limits() -> Limits:
+    """What `current_limits` gave last in this process, for where the database cannot be asked."""
+    return _last_known or limits_of_environment()

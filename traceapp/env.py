@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import Field, field_validator, model_validator
@@ -63,6 +63,12 @@ class Environment(BaseSettings):
     max_waiting: int = Field(32, ge=0, description="Requests that may wait for the model.")
     deadline_seconds: float = Field(
         30.0, gt=0, le=3600, description="Time for one request, waiting included."
+    )
+    log_format: Literal["line", "json"] = Field(
+        "line", description="Whether a record of the log is a line of text or of JSON."
+    )
+    stop_seconds: float = Field(
+        25.0, ge=0, le=3600, description="Time for what runs to end once the server is to stop."
     )
     database_url: str | None = Field(
         None,

@@ -25,6 +25,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.Rejected: 400,
     errors.ContextFull: 400,
     errors.InvalidModelOutput: 400,
+    errors.InvalidApiKey: 401,
     errors.OriginNotAllowed: 403,
     errors.SharingOff: 403,
     errors.WrongDeleteToken: 403,
@@ -38,6 +39,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.InferenceFailed: 500,
     errors.UnsupportedFormat: 501,
     errors.NotReady: 503,
+    errors.ShuttingDown: 503,
     errors.TimedOut: 504,
 }
 
@@ -67,6 +69,8 @@ def error_response(
     )
     if isinstance(error, errors.TryLater):
         response["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, errors.InvalidApiKey):
+        response["WWW-Authenticate"] = "Bearer"
     return response
 
 
