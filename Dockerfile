@@ -5,7 +5,7 @@
 #   docker build --tag token-trace --build-arg MODEL= .          # weights mounted at /weights
 
 FROM python:3.11-slim-bookworm AS build
-WORKDIR /opt/token-trace
+WORKDIR /srv/token-trace
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 TRACEAPP_DATA_DIR=/tmp/build \
     TRACEAPP_WEIGHTS_DIR=/weights
 # The build of torch for processors alone; the one of PyPI is gigabytes larger.
@@ -29,9 +29,9 @@ FROM python:3.11-slim-bookworm
 COPY --from=build /weights /weights
 RUN useradd --system --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin trace && \
     install --directory --owner=trace --group=trace --mode=0700 /data /weights/kernels
-COPY --from=build /opt/token-trace /opt/token-trace
-WORKDIR /opt/token-trace
-ENV PATH=/opt/token-trace/.venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+COPY --from=build /srv/token-trace /srv/token-trace
+WORKDIR /srv/token-trace
+ENV PATH=/srv/token-trace/.venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     TRACEAPP_DATA_DIR=/data TRACEAPP_WEIGHTS_DIR=/weights
 USER 10001
 VOLUME /data /weights/kernels

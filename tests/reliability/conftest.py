@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,15 @@ from tests.reliability.figures import FIGURES, Row, table
 from tests.serving import Server, serving
 
 MARKER = "my grandmother's maiden name"
+
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("reliability")
 
 
 @pytest.fixture

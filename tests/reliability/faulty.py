@@ -59,8 +59,8 @@ def make_faulty() -> None:
         marked = parts["tokenizer"].encode(NAN)
         made(engine, FaultyDecoder(decoder, marked), **parts)
 
-    ModelEngine.encode = faulty_encode  # type: ignore[method-assign]
-    ModelEngine.__init__ = faulty_engine  # type: ignore[method-assign]
+    faults: Any = ModelEngine  # a name under which its methods may be replaced
+    faults.encode, faults.__init__ = faulty_encode, faulty_engine
     time.time = lambda: _real_time() + _ahead
 
 

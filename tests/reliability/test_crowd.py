@@ -13,7 +13,7 @@ import pytest
 from tests.reliability.clients import one_trace, watching
 from tests.reliability.figures import p99, size
 
-pytestmark = [pytest.mark.real_model, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.timeout(400)
 
 DEADLINE = 30.0
 

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
 
 import httpx
 import pytest
@@ -74,6 +75,15 @@ def _fields_of(page: str) -> dict[str, str]:
     return fields | dict(areas)
 
 
+@dataclass
+class Said:
+    """What the server has promised so far."""
+
+    shares: list[str] = field(default_factory=list)
+    saved: int = 0  # the rate that was saved last
+    next: int = 100_000  # the rate that is being saved
+
+
 def busy(server, said):
     """Traces, admin saves and shares without end; what was promised goes into `said`."""
 
@@ -88,14 +98,14 @@ def busy(server, said):
                     "/v1/shared-traces", json={"trace": answer.json(), "receipt": receipt}
                 )
                 assert shared.status_code == 201, shared.text
-                said["shares"].append(shared.json()["id"])
+                said.shares.append(shared.json()["id"])
 
     def administer():
         with Administrator(server.url) as administrator:
             while True:
-                said["next"] += 1
-                administrator.save(said["next"])
-                said["saved"] = said["next"]
+                said.next += 1
+                administrator.save(said.next)
+                said.saved = said.next
 
     def until_it_ends(work):
         with suppress(httpx.TransportError):
@@ -123,14 +133,14 @@ def test_kill_9_loses_nothing_that_was_promised(tmp_path, tiny_folder, row):
         **given,
     )
     assert made.returncode == 0, made.stderr
-    said = {"shares": [], "saved": 0, "next": 100_000}
+    said = Said()
     chance, times, damaged, lost = random.Random(3), size(100, 2), 0, 0
     for _ in range(times):
         server = Server(**given)
         server.wait_until_ready()
-        shares, saved = len(said["shares"]), said["saved"]
+        shares, saved = len(said.shares), said.saved
         threads = busy(server, said)
-        while len(said["shares"]) == shares or said["saved"] == saved:  # both are at work
+        while len(said.shares) == shares or said.saved == saved:  # both are at work
             assert all(thread.is_alive() for thread in threads)
             threads[0].join(0.05)
         time.sleep(chance.uniform(0, 1))  # at any moment
@@ -143,20 +153,20 @@ def test_kill_9_loses_nothing_that_was_promised(tmp_path, tiny_folder, row):
             damaged += verdict != "ok"
             rows = database.execute("SELECT rate_per_minute FROM inference_limitsrow").fetchall()
             # The last save may have been written and never acknowledged.
-            lost += said["saved"] > 0 and rows not in ([(said["saved"],)], [(said["next"],)])
+            lost += said.saved > 0 and rows not in ([(said.saved,)], [(said.next,)])
     server = Server(**given)
     try:
         server.wait_until_ready()
         gone = [
             share
-            for share in said["shares"]
+            for share in said.shares
             if httpx.get(f"{server.url}/v1/shared-traces/{share}").status_code != 200
         ]
     finally:
         assert server.stop() == 0
     row.holds("database intact", f"{times - damaged} of {times}", damaged == 0)
-    row.holds("limits intact", f"{times - lost} of {times}; {said['saved']}", lost == 0)
+    row.holds("limits intact", f"{times - lost} of {times}; {said.saved}", lost == 0)
     row.holds(
-        "shares intact, restart ready", f"{len(said['shares'])} shared, {len(gone)} lost", not gone
+        "shares intact, restart ready", f"{len(said.shares)} shared, {len(gone)} lost", not gone
     )
-    assert said["saved"] > 100_000
+    assert said.saved > 100_000

@@ -24,7 +24,7 @@ from tests.reliability.clients import (
 )
 from tests.reliability.figures import size
 
-pytestmark = [pytest.mark.real_model, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.timeout(1800)
 
 MEGABYTE = 1_000_000
 

@@ -11,7 +11,7 @@ import pytest
 from tests.reliability.clients import one_trace, without_times
 from tests.reliability.figures import size
 
-pytestmark = [pytest.mark.real_model, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_a_seed_gives_the_same_bits_idle_and_under_load(server, row):

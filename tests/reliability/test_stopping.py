@@ -11,7 +11,7 @@ from tests.reliability.clients import one_trace
 from tests.reliability.figures import size
 from tests.serving import serving
 
-pytestmark = [pytest.mark.real_model, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_sigterm_breaks_no_answer(tmp_path, row):

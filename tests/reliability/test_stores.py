@@ -17,7 +17,7 @@ from tests.reliability.test_kills import PASSWORD, Administrator
 from tests.serving import FOR_TESTS, Server
 from tests.stores import PostgreSQL, Redis
 
-pytestmark = [pytest.mark.stores, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 # A NUL, markup, quotes, bidi overrides, an emoji that is cut into tokens, a formula.
 HOSTILE = "=1+1\0</script><b>'\"\u202e\u2066🦊\u2028"
