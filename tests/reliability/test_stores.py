@@ -8,8 +8,11 @@ import time
 from contextlib import ExitStack
 from hashlib import sha256
 
+import dj_database_url
 import httpx
 import pytest
+from django.db import OperationalError
+from django.db.utils import ConnectionHandler
 
 from tests.commands import manage
 from tests.reliability.clients import one_trace, without_times
@@ -265,3 +268,25 @@ def test_the_database_may_go_and_come_back(pair, row):
     lost = [each for each in promised if second.get(f"/v1/shared-traces/{each}").status_code != 200]
     row.holds("no promised row lost", f"{len(lost)} of {len(promised)}", not lost)
     pair.wait_until(lambda: pair.administrator.page().status_code == 200)
+
+
+def test_a_query_without_an_end_has_one(pair, row, settings, django_db_blocker):
+    """The database is slow."""
+    settings.QUERY_SECONDS = 1.0
+    given = dj_database_url.parse(pair.postgresql.url, engine="traceapp.postgresql")
+    connection = ConnectionHandler({"default": given})["default"]
+    with django_db_blocker.unblock():
+        begun = time.monotonic()
+        with pytest.raises(OperationalError), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(60)")
+        took = time.monotonic() - begun
+        connection.close()  # as Django does after an error
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 7")
+            after = cursor.fetchone()
+        connection.close()
+    row.holds(
+        "a query of 60 s ends after the second that it may take, and the next is answered",
+        f"{took:.1f} s, {after}",
+        1 <= took < 30 and after == (7,),
+    )
