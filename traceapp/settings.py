@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "traceapp.middleware.requests.Requests",
+    "traceapp.middleware.last_answers.LastAnswers",
     "django.middleware.security.SecurityMiddleware",
     # Outside of what answers by itself, so that every answer has them.
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

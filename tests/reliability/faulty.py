@@ -1,8 +1,9 @@
 """
 The product with a model that fails where it is told: `python -m tests.reliability.faulty SERVE...`.
 
-A prompt that holds a word of `FAULTS` meets that fault; every other is served as always. The
-arguments are those of `manage.py serve`.
+A prompt that begins with NAN is answered with NaN, one with SNAIL at 20 tokens a second; where
+TOKENIZER stands in it the tokenizer fails, and where CLOCK does the clock jumps a day, ahead or
+back. Every other is served as always. The arguments are those of `manage.py serve`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,29 +19,37 @@ from django.core.management import execute_from_command_line
 
 from inference.engine.engine import ModelEngine
 
-NAN, TOKENIZER, CLOCK = "notanumber", "untokenizable", "tomorrow"
-FAULTS = (NAN, TOKENIZER, CLOCK)
+NAN, SNAIL, TOKENIZER, CLOCK = "notanumber", "snailspace", "untokenizable", "tomorrow"
 DAY = 86_400.0
+SNAIL_SECONDS = 0.05
 
 _real_time = time.time
 _ahead = 0.0
 
 
 class FaultyDecoder:
-    """Another decoder, but what it makes of a prompt that begins with NAN is NaN."""
+    """Another decoder, but for what it makes of prompts that begin with NAN or SNAIL."""
 
-    def __init__(self, inner: Any, marked: Sequence[int]) -> None:
+    def __init__(self, inner: Any, encode: Callable[[str], list[int]]) -> None:
         self._inner = inner
-        self._marked = list(marked)
-        self._poisoned: set[int] = set()
+        self._nan, self._snail = encode(NAN), encode(SNAIL)
+        self._slow: list[Any] = []  # the contexts of snails
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     def prefill(self, context: Any, token_ids: Sequence[int], **options: Any) -> torch.Tensor:
-        rows = self._inner.prefill(context, token_ids, **options)
-        poisoned = list(token_ids[: len(self._marked)]) == self._marked
-        return torch.full_like(rows, float("nan")) if poisoned else rows
+        rows: torch.Tensor = self._inner.prefill(context, token_ids, **options)
+        if list(token_ids[: len(self._snail)]) == self._snail:
+            self._slow.append(context)
+        is_poisoned = list(token_ids[: len(self._nan)]) == self._nan
+        return torch.full_like(rows, float("nan")) if is_poisoned else rows
+
+    def decode(self, contexts: Sequence[Any], token_ids: Sequence[int]) -> torch.Tensor:
+        if any(context is slow for context in contexts for slow in self._slow):
+            time.sleep(SNAIL_SECONDS)
+        rows: torch.Tensor = self._inner.decode(contexts, token_ids)
+        return rows
 
 
 def make_faulty() -> None:
@@ -56,8 +65,7 @@ def make_faulty() -> None:
         return encode(engine, text)
 
     def faulty_engine(engine: ModelEngine, decoder: Any, **parts: Any) -> None:
-        marked = parts["tokenizer"].encode(NAN)
-        made(engine, FaultyDecoder(decoder, marked), **parts)
+        made(engine, FaultyDecoder(decoder, parts["tokenizer"].encode), **parts)
 
     faults: Any = ModelEngine  # a name under which its methods may be replaced
     faults.encode, faults.__init__ = faulty_encode, faulty_engine

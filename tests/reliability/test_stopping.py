@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 
+from tests.commands import manage
 from tests.reliability.clients import one_trace
+from tests.reliability.faulty import SNAIL
 from tests.reliability.figures import size
-from tests.serving import serving
+from tests.reliability.test_faults import FAULTY
+from tests.serving import Server, serving
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -53,3 +58,41 @@ def test_sigterm_breaks_no_answer(tmp_path, row):
         f"{served} served, {len(told)} told, {len(refused)} found nobody, {len(broken)} broken",
         not broken and not others and served > 0,
     )
+
+
+def settings_of(tiny_folder, *, seconds):
+    return {"TRACEAPP_MODEL_PATH": str(tiny_folder), "TRACEAPP_STOP_SECONDS": str(seconds)}
+
+
+@contextmanager
+def streaming(server):
+    """The lines to come of a stream that takes 12 s and has begun."""
+    body = {"prompt": SNAIL, "max_tokens": 256, "stream": True}
+    with httpx.stream("POST", f"{server.url}/v1/completions", json=body, timeout=60) as stream:
+        lines = (line for line in stream.iter_lines() if line)
+        next(lines)
+        yield lines
+
+
+def test_what_cannot_end_in_time_is_told(tmp_path, tiny_folder):
+    with serving(tmp_path, program=FAULTY, **settings_of(tiny_folder, seconds=1)) as server:
+        with streaming(server) as lines:
+            server.process.send_signal(signal.SIGTERM)
+            events = list(lines)
+        assert server.ended() == 0
+    assert '"code": 503' in events[-2]
+    assert events[-1] == "data: [DONE]"
+    assert len(events) < 250
+
+
+def test_a_second_signal_does_not_wait(tmp_path, tiny_folder):
+    given = settings_of(tiny_folder, seconds=60)
+    assert manage("migrate", "--verbosity", "0", TRACEAPP_DATA_DIR=str(tmp_path)).returncode == 0
+    server = Server(program=FAULTY, TRACEAPP_DATA_DIR=str(tmp_path), **given)
+    server.wait_until_ready()
+    with suppress(httpx.RemoteProtocolError), streaming(server) as lines:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.log.wait_for("stopping: what runs has 60 s", seconds=60)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.ended() == 1
+        list(lines)
