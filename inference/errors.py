@@ -22,6 +22,7 @@ Everything that can go wrong, by name.
     + RateLimited          this client sent too many requests in the last minute
   x NotReady               no model is loaded in this process yet
     + ShuttingDown         this process is ending, and takes no new work
+    + StorageUnavailable   the database does not answer, or cannot be written to
   x TimedOut               the deadline passed, waiting included
   x ClientDisconnected     the caller left before the answer
   x InferenceFailed        the model failed while it ran
@@ -135,6 +136,10 @@ class ShuttingDown(NotReady, TryLater):
     """Both: no model for this request here, and another process that may soon have one."""
 
     code = "shutting_down"
+
+
+class StorageUnavailable(TryLater):
+    code = "storage_unavailable"
 
 
 class TimedOut(TraceError):

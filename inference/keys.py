@@ -20,7 +20,8 @@ from django.db import DatabaseError, models
 from django.db.models import Q
 from django.utils import timezone
 
-from inference.errors import InvalidApiKey
+from inference.errors import InvalidApiKey, StorageUnavailable
+from inference.storage import answered
 
 logger = logging.getLogger(__name__)
 
@@ -98,14 +99,15 @@ async def admit(bearer: str | None, *, key_required: bool) -> Key | None:
 
 async def _key_of(secret: str) -> Key:
     now = timezone.now()
-    row = await ApiKey.objects.filter(digest=digest_of(secret), revoked_at=None).afirst()
+    query = ApiKey.objects.filter(digest=digest_of(secret), revoked_at=None)
+    row = await answered(query.afirst())
     if row is None:
         raise InvalidApiKey("this API key is unknown or revoked")
     before = now - LAST_USED_EVERY
     if row.last_used_at is None or row.last_used_at <= before:
         stale = Q(last_used_at=None) | Q(last_used_at__lte=before)  # or another process was first
         try:
-            await ApiKey.objects.filter(stale, pk=row.pk).aupdate(last_used_at=now)
-        except DatabaseError as error:  # the request itself needs no write
+            await answered(ApiKey.objects.filter(stale, pk=row.pk).aupdate(last_used_at=now))
+        except (DatabaseError, StorageUnavailable) as error:  # the request itself needs no write
             logger.warning("a key's last use was not noted: %s", type(error).__name__)
     return Key(row.pk, row.rate_per_minute)

@@ -12,9 +12,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from inference.errors import StorageUnavailable
 from inference.keys import ApiKey as ApiKey  # Django looks for tables here
 from inference.limits import Limits
 from inference.origins import NotAnOrigin, embedding_site, origin
+from inference.storage import answered
 
 # The contract's bounds: an administrator may lower them.
 CEILING = Limits()
@@ -166,9 +168,18 @@ _last_known: Limits | None = None
 
 
 async def current_limits() -> Limits:
-    """The row's limits, or the environment's where nobody has saved any; read afresh each time."""
+    """The row's limits, or the environment's where nobody has saved any; read afresh each time.
+
+    While the database is away, those of before: a lesson goes on, and what an administrator has
+    closed stays closed. Raises StorageUnavailable where it has been away from the beginning.
+    """
     global _last_known
-    row = await LimitsRow.objects.filter(pk=1).afirst()
+    try:
+        row = await answered(LimitsRow.objects.filter(pk=1).afirst())
+    except StorageUnavailable:
+        if _last_known is None:
+            raise
+        return _last_known
     _last_known = row.limits() if row else limits_of_environment()
     return _last_known
 

@@ -88,6 +88,10 @@ class Runtime:
         fresh = self._clock() - self._beat < PATIENCE_SECONDS
         return self._status is Status.SERVING and self._worker.is_alive() and fresh
 
+    @property
+    def is_closing(self) -> bool:
+        return self._status is Status.CLOSED
+
     def wait_until_loaded(self) -> None:
         """Block until the model is loaded or its loading has failed."""
         with self._changed:
@@ -286,3 +290,8 @@ def current() -> Runtime:
     if _current is None:
         raise NotReady("this process serves no model")
     return _current
+
+
+def is_closing() -> bool:
+    """Whether the process's runtime takes no new work, since the server stops."""
+    return _current is not None and _current.is_closing

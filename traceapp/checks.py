@@ -16,7 +16,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register, run_checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from limits.storage import storage_from_string
+
+from traceapp.counting import redis_storage
 
 SECRET_LENGTH = 50  # characters
 # Names under which anybody may have a site: a pattern below one of them lets strangers in.
@@ -112,7 +113,7 @@ def check_redis() -> list[CheckMessage]:
         return []
     hint = "Start it, or mend REDIS_URL; unset, rates are counted in this process."
     try:
-        answers = storage_from_string(settings.TRACEAPP.redis_url).check()
+        answers = redis_storage(settings.TRACEAPP.redis_url).check()
     except Exception as error:  # what a client of Redis raises is its own affair
         message = f"Redis cannot be used: {type(error).__name__}"
         return [Error(message, hint=hint, id="traceapp.E007")]

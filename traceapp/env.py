@@ -78,7 +78,7 @@ class Environment(BaseSettings):
     redis_url: str | None = Field(
         None,
         validation_alias="REDIS_URL",
-        description="Redis for rates and sockets of several processes; unset: this process alone.",
+        description="Redis, in which several processes count rates together; unset: each alone.",
     )
     secret_key: str | None = Field(
         None,

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import math
-import time
 from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest
-from limits import RateLimitItemPerMinute
-from limits.storage import storage_from_string
-from limits.strategies import RateLimiter, SlidingWindowCounterRateLimiter
 
 from inference import metrics
 from inference.errors import RateLimited
 from inference.keys import Key
 from inference.limits import Limits
 from inference.line import Caller
+from traceapp.counting import Counter
 from traceapp.keys import key_of
 
 
@@ -35,8 +31,8 @@ async def take_turn_as(address: str, limits: Limits, *, key: Key | None = None) 
     per_minute = limits.rate_per_minute if key is None else key.rate_per_minute
     if per_minute > 0:
         # Made on this one thread: several at once would each make one and count in their own.
-        limiter = _limiter()
-        await asyncio.to_thread(_hit, limiter, _client(address, key), per_minute)
+        counter = _counter()
+        await asyncio.to_thread(_count, counter, _client(address, key), per_minute)
 
 
 def client_of(request: HttpRequest) -> str:
@@ -86,19 +82,14 @@ def _client(address: str, key: Key | None) -> str:
     return address if key is None else f"key:{key.pk}"
 
 
-def _hit(limiter: RateLimiter, client: str, per_minute: int) -> None:
-    rate = RateLimitItemPerMinute(per_minute)
-    if not limiter.hit(rate, client):
+def _count(counter: Counter, client: str, per_minute: int) -> None:
+    if (wait := counter.count(client, per_minute=per_minute)) is not None:
         metrics.count_rate_refusal()
-        wait = limiter.get_window_stats(rate, client).reset_time - time.time()
         raise RateLimited(
-            f"more than {per_minute} requests in a minute; wait a moment",
-            retry_after_seconds=max(1, math.ceil(wait)),
+            f"more than {per_minute} requests in a minute; wait a moment", retry_after_seconds=wait
         )
 
 
 @cache
-def _limiter() -> SlidingWindowCounterRateLimiter:
-    return SlidingWindowCounterRateLimiter(
-        storage_from_string(settings.TRACEAPP.redis_url or "memory://")
-    )
+def _counter() -> Counter:
+    return Counter(settings.TRACEAPP.redis_url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from inference.errors import InvalidApiKey
+from inference.errors import InvalidApiKey, StorageUnavailable
 from inference.models import current_limits
 from traceapp.consumers import LiveTraceConsumer
 from traceapp.keys import admit_socket, comes_from_own_page
@@ -15,7 +15,8 @@ Scope = Any  # as ASGI has them
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
-NO_KEY = 4401  # `socket_limits` makes it the status 401
+NO_KEY = 4401  # `socket_limits` makes these the status 401 and 503
+NO_STORAGE = 4503
 FOREIGN_ORIGIN = 4403
 UNKNOWN_PATH = 4404
 
@@ -56,6 +57,8 @@ class KeyHolders:
             await admit_socket(scope["headers"])
         except InvalidApiKey:
             await _refuse(receive, send, NO_KEY)
+        except StorageUnavailable:  # which keys there are, nobody knows now
+            await _refuse(receive, send, NO_STORAGE)
         else:
             await self._application(scope, receive, send)
 

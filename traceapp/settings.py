@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 import django_stubs_ext
@@ -34,6 +35,7 @@ GENERATE_CONFIG = GenerateConfig()
 # `serve` sets these from its flags, before anything reads them.
 SERVED_MODEL_NAME: str | None = None
 PROFILE_OUTPUT: Path | None = None
+QUERY_SECONDS: float | None = None  # for each query of PostgreSQL
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
@@ -54,6 +56,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "traceapp.middleware.requests.Requests",
+    "traceapp.middleware.last_answers.LastAnswers",
     "django.middleware.security.SecurityMiddleware",
     # Outside of what answers by itself, so that every answer has them.
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -100,9 +103,11 @@ _SQLITE = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     },
 }
-DATABASES = {
-    "default": dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
-}
+_DATABASE: Any = dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
+if _DATABASE["ENGINE"] == "django.db.backends.postgresql":
+    _DATABASE["ENGINE"] = "traceapp.postgresql"  # whose queries end
+    _DATABASE.setdefault("OPTIONS", {}).setdefault("connect_timeout", 3)
+DATABASES = {"default": _DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = [

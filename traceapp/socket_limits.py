@@ -25,7 +25,7 @@ MAX_FRAME_BYTES = 16 * KIB  # as the body of POST /v1/traces
 MAX_REASON_BYTES = 123  # what a close frame has room for
 GOING_AWAY = 1001
 # What an application refuses a socket with before it opens, as a status; any other code is 403.
-DENIALS = {4401: (401, "Unauthorized")}
+DENIALS = {4401: (401, "Unauthorized"), 4503: (503, "Service Unavailable")}
 
 _open: set[BoundedSocket] = set()
 

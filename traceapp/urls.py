@@ -7,7 +7,7 @@ from django.urls import path, re_path
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
-from traceapp import pages
+from traceapp import failures, pages
 from traceapp.api import api
 from traceapp.booth import pages as booth
 from traceapp.overview import overview
@@ -15,6 +15,8 @@ from traceapp.sharing import pages as shared
 from traceapp.wire.sharing import TRACE_ID
 
 TRACE = f"(?P<trace_id>{TRACE_ID.pattern})"
+
+handler500 = failures.failed
 
 urlpatterns = [
     path("", pages.home, name="home"),

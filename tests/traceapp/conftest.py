@@ -19,7 +19,7 @@ TRACES = "/v1/traces"
 def middle_of_a_minute(monkeypatch):
     """Stop the clock of the rates where no minute ends: at its end one request more is let in."""
     stopped = SimpleNamespace(time=lambda: 28_333_333 * 60 + 30.0)
-    for module in ("limits.storage.memory", "limits.strategies", "traceapp.rates"):
+    for module in ("limits.storage.memory", "limits.strategies", "traceapp.counting"):
         monkeypatch.setattr(f"{module}.time", stopped)
 
 

@@ -13,6 +13,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from inference import errors
+from inference.storage import as_storage_error
 from traceapp.api.dialects import error_body
 from traceapp.api.strict_json import NotStrictJson
 
@@ -40,6 +41,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.UnsupportedFormat: 501,
     errors.NotReady: 503,
     errors.ShuttingDown: 503,
+    errors.StorageUnavailable: 503,
     errors.TimedOut: 504,
 }
 
@@ -139,6 +141,8 @@ def register(api: NinjaAPI) -> None:
 
     @api.exception_handler(Exception)
     def on_anything_else(request: HttpRequest, error: Exception) -> HttpResponse:
+        if (away := as_storage_error(error)) is not None:
+            return error_response(away, path=request.path)
         # The class alone: a message or a traceback could quote the prompt.
         logger.error("an endpoint failed: %s", type(error).__name__)
         return error_response(

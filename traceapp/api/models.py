@@ -42,7 +42,7 @@ async def show_model(request: HttpRequest, model_id: str) -> ModelEntry:
 
 
 @router.api_operation(["HEAD"], "/v1/limits", include_in_schema=False)
-@router.get("/v1/limits", response={200: LimitsAnswer, 500: ErrorBody})
+@router.get("/v1/limits", response={200: LimitsAnswer, (500, 503): ErrorBody})
 async def show_limits(request: HttpRequest) -> LimitsAnswer:
     """The limits in force: what an administrator has set, or the server's own."""
     return LimitsAnswer.of(await current_limits())

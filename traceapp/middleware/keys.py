@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
-from inference.errors import InvalidApiKey
+from inference.errors import InvalidApiKey, StorageUnavailable
 from traceapp.api.errors import error_response
 from traceapp.keys import admit_request, is_guarded
 
@@ -26,6 +26,6 @@ class Keys:
         if is_guarded(request.path):
             try:
                 request.api_key = await admit_request(request)  # type: ignore[attr-defined]
-            except InvalidApiKey as error:
+            except (InvalidApiKey, StorageUnavailable) as error:
                 return error_response(error, path=request.path)
         return await self._get_response(request)

@@ -10,16 +10,19 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, NoReturn
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core.checks import CheckMessage
 from django.core.management.base import BaseCommand, CommandError
 
 from inference import runtime
 from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
+from inference.models import current_limits
 from traceapp.checks import before_serving
 
 logger = logging.getLogger(__name__)
 
+QUERY_SECONDS = 5.0  # as long as SQLite waits for a lock
 LAST_TURN_SECONDS = 2.0  # for the worker, once nobody hears it any more
 WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound
 
@@ -53,10 +56,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         settings.TRACEAPP = settings.TRACEAPP.model_copy(update={"model": options["model"]})
         settings.ALLOWED_HOSTS += _names_of(options["host"])
+        settings.QUERY_SECONDS = QUERY_SECONDS
         self._require_health()
         settings.SERVED_MODEL_NAME = _served_name(options["served_model_name"])
         settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
         settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
+
+        # Known from now on, whatever becomes of the database.
+        async_to_sync(current_limits)()
 
         from daphne.endpoints import build_endpoint_description_strings
         from daphne.server import Server, reactor
