@@ -85,8 +85,8 @@ reliability: $(DEV) embedded-weights $(COLLECTED) ## Run it at full size, and pr
 	RELIABILITY=full $(PYTEST) -m reliability tests/reliability
 
 .PHONY: bench-page
-bench-page: $(DEV) embedded-weights $(COLLECTED) ## Measure how quick the live page is (on a machine that does nothing else)
-	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -s -m browser tests/browser/bench_explorer.py
+bench-page: $(DEV) embedded-weights $(COLLECTED) ## Measure how quick the live page is, and whether the booth grows (on a machine that does nothing else)
+	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -s -m browser tests/browser/bench_explorer.py tests/browser/bench_booth.py
 
 .PHONY: bench
 bench: $(BENCH) embedded-weights $(COLLECTED) ## Measure the decode path beside others, into docs/benchmarks.md (quiet machine, 20 min)

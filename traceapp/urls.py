@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 
 from traceapp import failures, pages
 from traceapp.api import api
+from traceapp.booth import pages as booth
 from traceapp.overview import overview
 from traceapp.sharing import pages as shared
 from traceapp.wire.sharing import TRACE_ID
@@ -19,6 +20,7 @@ handler500 = failures.failed
 
 urlpatterns = [
     path("", pages.home, name="home"),
+    path("booth", booth.booth, name="booth"),
     path("embed", pages.embed, name="embed"),
     re_path(f"^embed/t/{TRACE}\\Z", shared.embedded_trace, name="embedded-trace"),
     re_path(f"^t/{TRACE}\\Z", shared.shared_trace, name="shared-trace"),

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from inference.errors import TraceError
 from inference.limits import Limits
-from inference.model import start_runtime
 from inference.services import run_trace
 from inference.traces import Trace
 from inference.weights.errors import WeightsError
 from traceapp.api.errors import problems_in_words
+from traceapp.loading import loaded_model
 from traceapp.terminal import lines_of
 from traceapp.wire.traces import TraceAnswer, TraceBody
 
@@ -58,23 +58,9 @@ class Command(BaseCommand):
 
 
 async def _trace(body: TraceBody, alias: str | None) -> Trace:
-    env = settings.TRACEAPP
-    failures: list[Exception] = []
-    serving = start_runtime(
-        alias,
-        model_path=env.model_path,
-        weights_dir=env.weights_dir,
-        threads=env.threads,
-        on_failure=failures.append,
-    )
-    try:
-        await asyncio.to_thread(serving.wait_until_loaded)
-        if failures:
-            raise CommandError(f"the model cannot be loaded: {failures[0]}")
-        # The operator's own command: the administrator's limits are for visitors.
-        limits = Limits(deadline_seconds=env.deadline_seconds)
+    # The operator's own command: the administrator's limits are for visitors.
+    limits = Limits(deadline_seconds=settings.TRACEAPP.deadline_seconds)
+    async with loaded_model(alias) as serving:
         return await run_trace(
             body.to_request(limits), runtime=serving, limits=limits, arrived_at=time.monotonic()
         )
-    finally:
-        serving.close()
