@@ -36,8 +36,9 @@ MANY_ROWS = 12  # of a tile that is written out as float32: they must lie in the
 
 @njit(error_model="numpy")
 def tile_rows(columns, vectors):
-    rows = max(4, TILE_WEIGHTS // columns // 12 * 12)  # the kernels take 2, 3 or 4 at a time
-    return rows if vectors < MANY else min(rows, MANY_ROWS)
+    if vectors >= MANY:
+        return MANY_ROWS
+    return max(4, TILE_WEIGHTS // columns // 12 * 12)  # the kernels take 2, 3 or 4 at a time
 
 
 @njit(error_model="numpy")
