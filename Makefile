@@ -60,19 +60,29 @@ embedded-weights: $(RUNTIME) ## Bring the weights of the embedded model, as the 
 # --- Test ----------------------------------------------------------------------------------------
 
 .PHONY: test
-test: lint types migrations-check frontend-test test-fast test-real test-browser ## Run every check and test
+test: lint types migrations-check frontend-test test-fast test-real test-browser test-reliability ## Run every check and test
 
 .PHONY: test-fast
 test-fast: $(DEV) $(COLLECTED) ## Run the tests that need neither weights nor a browser
-	$(PYTEST) -n 2 -m "not real_model and not browser"
+	$(PYTEST) -n 2 -m "not real_model and not browser and not reliability"
 
 .PHONY: test-real
 test-real: $(DEV) embedded-weights ## Run the tests on the embedded model's real weights
-	$(PYTEST) -m "real_model and not browser"
+	$(PYTEST) -m "real_model and not browser and not reliability"
 
 .PHONY: test-browser
 test-browser: $(DEV) embedded-weights $(COLLECTED) ## Run the tests that drive Chromium (CHROMIUM= says which)
 	browser="$$(.ci/browser)" && CHROMIUM="$$browser" $(PYTEST) -m browser
+
+.PHONY: test-reliability
+test-reliability: $(DEV) embedded-weights $(COLLECTED) ## Run the reliability suite at its short size
+	.ci/stores
+	$(PYTEST) -m reliability tests/reliability
+
+.PHONY: reliability
+reliability: $(DEV) embedded-weights $(COLLECTED) ## Run it at full size, and print its table (quiet machine, 45 min)
+	.ci/stores
+	RELIABILITY=full $(PYTEST) -m reliability tests/reliability
 
 .PHONY: bench-page
 bench-page: $(DEV) embedded-weights $(COLLECTED) ## Measure how quick the live page is (on a machine that does nothing else)

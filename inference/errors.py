@@ -8,6 +8,7 @@ Everything that can go wrong, by name.
   x Rejected               a well-formed OpenAI request for what this model cannot do
     + ContextFull          the prompt leaves no room in the model's context
   x InvalidModelOutput     the model's text is not the tool call that it began
+  x InvalidApiKey          an API key is needed, or the one that was sent does not hold
   x OriginNotAllowed       a page of a foreign site sent the request
   x SharingOff             nobody may share traces here
   x WrongDeleteToken       the token is not that of the trace to be removed
@@ -20,6 +21,8 @@ Everything that can go wrong, by name.
     + Busy                 every place to wait is taken
     + RateLimited          this client sent too many requests in the last minute
   x NotReady               no model is loaded in this process yet
+    + ShuttingDown         this process is ending, and takes no new work
+    + StorageUnavailable   the database does not answer, or cannot be written to
   x TimedOut               the deadline passed, waiting included
   x ClientDisconnected     the caller left before the answer
   x InferenceFailed        the model failed while it ran
@@ -73,6 +76,10 @@ class InvalidModelOutput(TraceError):
     code = "invalid_model_output"
 
 
+class InvalidApiKey(TraceError):
+    code = "invalid_api_key"  # OpenAI's own name for it
+
+
 class OriginNotAllowed(TraceError):
     code = "origin_not_allowed"
 
@@ -123,6 +130,16 @@ class RateLimited(TryLater):
 
 class NotReady(TraceError):
     code = "not_ready"
+
+
+class ShuttingDown(NotReady, TryLater):
+    """Both: no model for this request here, and another process that may soon have one."""
+
+    code = "shutting_down"
+
+
+class StorageUnavailable(TryLater):
+    code = "storage_unavailable"
 
 
 class TimedOut(TraceError):

@@ -7,6 +7,8 @@ The worker's thread tells, the caller's event loop hears; nothing else is shared
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from inference.engine.types import Event, GenerationRequest, Step
 from inference.errors import TimedOut, TraceError
+from inference.line import Caller
 from inference.reports import Outcome, Report
 
 if TYPE_CHECKING:
@@ -41,9 +44,17 @@ class Job:
         submitted_at: float,
         emit: Callable[[Item], object],
         *,
+        caller: Caller | None = None,
+        deadline: float = math.inf,
+        keeps_place: bool = False,
         tells_place: bool = False,
     ) -> None:
+        """`deadline` is on the clock of `submitted_at`. One that is nobody's is its own caller."""
         self.request = request
+        self.caller = caller or Caller(client=f"job {id(self)}", lane=f"job {id(self)}")
+        self.deadline = deadline
+        self.keeps_place = keeps_place  # as the rest of what has begun
+        self.context = contextvars.copy_context()  # of the request, for what is logged of it
         self.generation: Generation | None = None
         self.admitted_at: float | None = None  # when it left the queue, on the runtime's clock
         self._submitted_at = submitted_at  # on the same clock, and so is the next
@@ -119,7 +130,9 @@ class Events(Generic[E]):
         return self
 
     async def __anext__(self) -> E:
-        """The next event. Raises TimedOut, InferenceFailed or NotReady in its place."""
+        """The next event. Raises TimedOut, InferenceFailed, NotReady or, of one that still waits,
+        Busy in its place.
+        """
         remaining = self._deadline - time.monotonic()
         try:
             async with asyncio.timeout(max(remaining, 0)):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inference.errors import InvalidRequest, PromptTooLong
+from inference.line import share_of
 from inference.traces import TraceRequest
 
 
@@ -32,6 +33,11 @@ class Limits:
     sharing: bool = True  # whether visitors may store a trace and send its link
     sharing_days: int = 90  # after which a shared trace is removed
     booth_free_text: bool = False  # whether a booth's visitors may type prompts of their own
+
+    @property
+    def waiting_share(self) -> int:
+        """How many of the places to wait one client keeps, whoever else needs one."""
+        return share_of(self.max_waiting)
 
     def check_trace(self, request: TraceRequest) -> None:
         """Raise InvalidRequest naming the field, the value and the bound that it crosses."""

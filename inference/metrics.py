@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 
 from inference import runtime
 from inference.errors import NotReady
+from inference.recent import RECENT
 from inference.reports import Outcome, Report
 
 PREFIX = "token_trace"
@@ -84,6 +85,7 @@ REGISTRY.register(_InFlight())
 
 def observe(report: Report) -> None:
     """Count a request that has left the model, or was not let in."""
+    RECENT.note(report)
     if report.outcome is Outcome.REFUSED:
         REFUSALS.labels("busy").inc()
         return
@@ -98,6 +100,12 @@ def observe(report: Report) -> None:
         FIRST_TOKEN.observe(report.first_token_seconds)
     if report.seconds_a_token is not None:
         A_TOKEN.observe(report.seconds_a_token)
+
+
+def count_rate_refusal() -> None:
+    """Count a request that its client's rate did not let in."""
+    RECENT.note_rate_refusal()
+    REFUSALS.labels("rate").inc()
 
 
 def as_text() -> bytes:

@@ -1,4 +1,4 @@
-"""The limits in force: one row, which an administrator edits."""
+"""The app's tables: the limits in force, one row that an administrator edits, and the API keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from inference.errors import StorageUnavailable
+from inference.keys import ApiKey as ApiKey  # Django looks for tables here
 from inference.limits import Limits
 from inference.origins import NotAnOrigin, embedding_site, origin
+from inference.storage import answered
 
 # The contract's bounds: an administrator may lower them.
 CEILING = Limits()
@@ -161,7 +164,26 @@ def limits_of_environment() -> Limits:
     )
 
 
+_last_known: Limits | None = None
+
+
 async def current_limits() -> Limits:
-    """The row's limits, or the environment's where nobody has saved any; read afresh each time."""
-    row = await LimitsRow.objects.filter(pk=1).afirst()
-    return row.limits() if row else limits_of_environment()
+    """The row's limits, or the environment's where nobody has saved any; read afresh each time.
+
+    While the database is away, those of before: a lesson goes on, and what an administrator has
+    closed stays closed. Raises StorageUnavailable where it has been away from the beginning.
+    """
+    global _last_known
+    try:
+        row = await answered(LimitsRow.objects.filter(pk=1).afirst())
+    except StorageUnavailable:
+        if _last_known is None:
+            raise
+        return _last_known
+    _last_known = row.limits() if row else limits_of_environment()
+    return _last_known
+
+
+def last_known_limits() -> Limits:
+    """What `current_limits` gave last in this process, for where the database cannot be asked."""
+    return _last_known or limits_of_environment()

@@ -1,18 +1,19 @@
 """
-Who is with the model and who waits for it: counted places, first come, first served.
+Who is with the model and who waits for it: counted places, served by turns.
 
-Every method may be called on any thread. `changed` guards it all, and is notified when there is
-something new to do.
+`line` has the order and the sharing, `pace` what waiting costs. Every method may be called on any
+thread. `changed` guards it all, and is notified when there is something new to do.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
 
 from inference.errors import Busy, TraceError
 from inference.jobs import Job
+from inference.line import Line
+from inference.pace import Pace
 from inference.reports import Observer, Outcome
 
 
@@ -22,10 +23,10 @@ class Places:
     def __init__(self, *, observer: Observer, clock: Callable[[], float]) -> None:
         self.changed = threading.Condition()
         self._running: list[Job] = []
-        self._waiting: deque[Job] = deque()
+        self._waiting = Line()
+        self._pace = Pace()
         self._observer = observer
         self._clock = clock
-        self._seconds_a_job = 1.0  # a moving mean, for Retry-After
 
     def counts(self) -> tuple[int, int]:
         """How many run and how many wait."""
@@ -37,17 +38,12 @@ class Places:
             return list(self._running)
 
     def enter(self, job: Job, *, max_waiting: int, max_batch: int) -> None:
-        """Take a place at the end of the queue. Raises Busy at once where there is none."""
+        """Take a place in the line. Raises Busy at once where there is none, or none in time."""
         with self.changed:
-            taken = len(self._running) + len(self._waiting)
-            if taken >= max_batch + max_waiting:
-                self._observer(job.report(Outcome.REFUSED, self._clock()))
-                raise Busy(
-                    f"all {max_waiting} places to wait are taken; try again soon",
-                    retry_after_seconds=max(1, round(taken * self._seconds_a_job / max_batch)),
-                )
-            must_wait = bool(self._waiting) or not self._fits(job, max_batch)
-            self._waiting.append(job)
+            must_wait = len(self._waiting) > 0 or not self._fits(job, max_batch)
+            if must_wait and not job.keeps_place:
+                self._make_room(job, max_waiting=max_waiting, max_batch=max_batch)
+            self._waiting.add(job)
             if must_wait:
                 self._tell_places()
             self.changed.notify_all()
@@ -63,10 +59,10 @@ class Places:
                 self._tell_places()
 
     def admit(self, *, max_batch: int) -> None:
-        """Move waiting jobs to the model as long as they fit, oldest first."""
+        """Move waiting jobs to the model as long as they fit, in the order of the line."""
         with self.changed:
-            while self._waiting and self._fits(self._waiting[0], max_batch):
-                job = self._waiting.popleft()
+            while self._waiting and self._fits(self._waiting.first, max_batch):
+                job = self._waiting.take()
                 job.admitted_at = self._clock()
                 self._running.append(job)
                 job.tell_place(0)
@@ -77,9 +73,12 @@ class Places:
         now = self._clock()
         with self.changed:
             self._running.remove(job)
-            if outcome is Outcome.FINISHED:
-                seconds = job.seconds_with_the_model(now)
-                self._seconds_a_job += 0.2 * (seconds - self._seconds_a_job)
+            if outcome is not Outcome.FAILED:
+                self._pace.note(
+                    job.seconds_with_the_model(now),
+                    choices=job.request.num_choices,
+                    is_whole=outcome is Outcome.FINISHED,
+                )
         self._observer(job.report(outcome, now))
         job.tell(error)
 
@@ -87,14 +86,76 @@ class Places:
         """Tell whoever waits that there is nothing to wait for."""
         with self.changed:
             waiting = list(self._waiting)
-            self._waiting.clear()
+            self._waiting = Line()
         for job in waiting:
             job.tell(error)
 
+    def cut_off(self, error: TraceError) -> None:
+        """Tell the callers of what runs, and let it end as if they had left."""
+        for job in self.running():
+            job.tell(error)
+            job.cancelled.set()
+
     def _fits(self, job: Job, max_batch: int) -> bool:
         """Whether the job's choices can run beside the others'; alone, any number can."""
-        choices = sum(running.request.num_choices for running in self._running)
-        return not self._running or choices + job.request.num_choices <= max_batch
+        return not self._running or self._choices() + job.request.num_choices <= max_batch
+
+    def _choices(self) -> int:
+        return sum(running.request.num_choices for running in self._running)
+
+    # Room for one more
+
+    def _make_room(self, job: Job, *, max_waiting: int, max_batch: int) -> None:
+        """See that the job has a place and its time; raises Busy where that cannot be."""
+        ahead = self._waiting.place_of_next(job.caller)
+        late = self._late(job, ahead, max_batch)
+        is_full = len(self._running) + len(self._waiting) >= max_batch + max_waiting
+        if not is_full and not late:
+            return
+        among = ahead if late else len(self._waiting)
+        other = self._waiting.who_makes_room_for(job.caller, among=among)
+        if other is None or (late and self._late(job, ahead - 1, max_batch)):
+            raise self._refusal(
+                job, max_waiting=max_waiting, max_batch=max_batch, late=0 if is_full else late
+            )
+        self._turn_out(other, max_batch)
+
+    def _late(self, job: Job, ahead: int, max_batch: int) -> int:
+        """By how many seconds the job would miss its deadline behind so many of the line."""
+        # So many must leave the model before this one fits.
+        behind = ahead + self._choices() + 1 - max_batch
+        return self._pace.seconds_late(behind, job.deadline - self._clock(), max_batch=max_batch)
+
+    def _refusal(self, job: Job, *, max_waiting: int, max_batch: int, late: int) -> Busy:
+        self._observer(job.report(Outcome.REFUSED, self._clock()))
+        waiting, held = len(self._waiting), self._waiting.held_by(job.caller.client)
+        if late:
+            return Busy(
+                f"the {waiting} requests that wait leave no time for this one before its "
+                f"deadline; try again in {late} s",
+                retry_after_seconds=late,
+            )
+        shared = f", {held} of them by this client" if held > 1 else ""
+        return Busy(
+            f"all {max_waiting} places to wait are taken{shared}; try again soon",
+            retry_after_seconds=self._retry_after(max_batch),
+        )
+
+    def _turn_out(self, job: Job, max_batch: int) -> None:
+        """Take a waiting job's place, for one whose client has fewer."""
+        share = self._waiting.share()
+        self._waiting.remove(job)
+        self._observer(job.report(Outcome.REFUSED, self._clock()))
+        job.tell(
+            Busy(
+                f"others need places to wait, of which one client keeps {share}; try again soon",
+                retry_after_seconds=self._retry_after(max_batch),
+            )
+        )
+
+    def _retry_after(self, max_batch: int) -> int:
+        """Seconds until all who are here now have been served."""
+        return self._pace.retry_after(len(self._running) + len(self._waiting), max_batch=max_batch)
 
     def _tell_places(self) -> None:
         for position, job in enumerate(self._waiting, 1):

@@ -2,7 +2,7 @@
 The owner of the model: one thread that loads it and then runs every turn of every request.
 
 That thread is the lock. A request takes a counted place at once or is refused; those that wait
-are served first come, first served. Events cross to the caller's event loop as they are made. A
+take turns. Events cross to the caller's event loop as they are made. A
 caller that leaves is dropped before the next turn; a failure of the model fails one request.
 """
 
@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inference import turns
 from inference.chat.model import ChatModel, chat_model_of
 from inference.engine.types import Event, GenerationRequest, ModelCard
-from inference.errors import NotReady
+from inference.errors import NotReady, ShuttingDown
 from inference.jobs import Events, Item, Job, QueuePlace
+from inference.line import Caller
 from inference.places import Places
 from inference.reports import Observer, unobserved
 
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 # A worker that has not come round for this long hangs in one turn: it is not ready.
 PATIENCE_SECONDS = 10.0
 IDLE_BEAT_SECONDS = 1.0
+RESTART_SECONDS = 10  # what a caller is told to wait while this process makes way
 
 
 class Status(StrEnum):
@@ -86,6 +88,10 @@ class Runtime:
         fresh = self._clock() - self._beat < PATIENCE_SECONDS
         return self._status is Status.SERVING and self._worker.is_alive() and fresh
 
+    @property
+    def is_closing(self) -> bool:
+        return self._status is Status.CLOSED
+
     def wait_until_loaded(self) -> None:
         """Block until the model is loaded or its loading has failed."""
         with self._changed:
@@ -110,50 +116,59 @@ class Runtime:
         return self._places.counts()
 
     def submit(
-        self, request: GenerationRequest, *, max_waiting: int, deadline: float
+        self,
+        request: GenerationRequest,
+        *,
+        max_waiting: int,
+        deadline: float,
+        caller: Caller | None = None,
+        keeps_place: bool = False,
     ) -> Events[Event]:
         """Take a place now, and return the events to come.
 
-        `deadline` is in monotonic seconds. Raises NotReady or Busy at once, so that a caller
-        can still answer with a status. Must be called from a running event loop.
+        `deadline` is in monotonic seconds; `caller` is whom the turns and places are shared by.
+        What `keeps_place` is never refused as busy, nor makes room. Raises NotReady or Busy at
+        once, so that a caller can still answer with a status; one that waits may be told Busy
+        later. Must be called from a running event loop.
         """
         inbox: asyncio.Queue[Item] = asyncio.Queue()
-        job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=False)
+        job = self._job(request, inbox, deadline=deadline, caller=caller, keeps_place=keeps_place)
+        self._enqueue(job, max_waiting=max_waiting)
         return Events(
             inbox, deadline, cancel=lambda: self._places.give_up(job), finish=job.finish_choice
         )
 
     def submit_and_watch(
-        self, request: GenerationRequest, *, max_waiting: int, deadline: float
+        self,
+        request: GenerationRequest,
+        *,
+        max_waiting: int,
+        deadline: float,
+        caller: Caller | None = None,
     ) -> Events[Event | QueuePlace]:
         """As `submit`, with the place in the queue before all else and whenever it changes."""
         inbox: asyncio.Queue[Item] = asyncio.Queue()
-        job = self._enqueue(request, inbox, max_waiting=max_waiting, tells_place=True)
+        job = self._job(request, inbox, deadline=deadline, caller=caller, tells_place=True)
+        self._enqueue(job, max_waiting=max_waiting)
         return Events(
             inbox, deadline, cancel=lambda: self._places.give_up(job), finish=job.finish_choice
         )
 
-    def _enqueue(
-        self,
-        request: GenerationRequest,
-        inbox: asyncio.Queue[Item],
-        *,
-        max_waiting: int,
-        tells_place: bool,
-    ) -> Job:
-        engine = self.engine
+    def _job(self, request: GenerationRequest, inbox: asyncio.Queue[Item], **options: Any) -> Job:
         loop = asyncio.get_running_loop()
-        job = Job(
+        return Job(
             request,
             self._clock(),
             lambda item: loop.call_soon_threadsafe(inbox.put_nowait, item),
-            tells_place=tells_place,
+            **options,
         )
+
+    def _enqueue(self, job: Job, *, max_waiting: int) -> None:
+        engine = self.engine
         with self._changed:
             if self._status is not Status.SERVING:
-                raise NotReady("the server is stopping")
+                raise _shutting_down()
             self._places.enter(job, max_waiting=max_waiting, max_batch=engine.max_batch)
-        return job
 
     def forget(self, owner: str) -> None:
         """Drop what is kept for an owner that has left and given up its requests."""
@@ -185,9 +200,22 @@ class Runtime:
 
     def close(self) -> None:
         """Take no new work, tell whoever waits, let the running requests end; then stop."""
-        self._set_status(Status.CLOSED)
-        self._places.turn_away(NotReady("the server is stopping"))
+        self.begin_closing()
         self._worker.join()
+
+    def begin_closing(self) -> None:
+        """Take no new work, and tell whoever waits; what runs goes on. Returns at once."""
+        self._set_status(Status.CLOSED)
+        self._places.turn_away(_shutting_down())
+
+    def give_up_running(self) -> None:
+        """Tell those whose requests run that they will not end; the model is free soon."""
+        self._places.cut_off(_shutting_down())
+
+    def has_ended(self, *, within_seconds: float) -> bool:
+        """Whether the worker has ended; one that loads or hangs in a turn does not."""
+        self._worker.join(within_seconds)
+        return not self._worker.is_alive()
 
     def _set_status(self, status: Status) -> None:
         with self._changed:
@@ -242,6 +270,12 @@ class Runtime:
                 logger.error("an errand failed: %s", type(error).__name__)
 
 
+def _shutting_down() -> ShuttingDown:
+    return ShuttingDown(
+        "the server is stopping; try again in a moment", retry_after_seconds=RESTART_SECONDS
+    )
+
+
 _current: Runtime | None = None
 
 
@@ -256,3 +290,8 @@ def current() -> Runtime:
     if _current is None:
         raise NotReady("this process serves no model")
     return _current
+
+
+def is_closing() -> bool:
+    """Whether the process's runtime takes no new work, since the server stops."""
+    return _current is not None and _current.is_closing

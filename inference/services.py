@@ -9,20 +9,29 @@ from inference.engine.types import GenerationRequest, SamplingParams
 from inference.engine.vocabulary import Vocabulary
 from inference.errors import InvalidRequest
 from inference.limits import Limits
+from inference.line import Caller
 from inference.running import RunningTrace
 from inference.runtime import Runtime
 from inference.traces import Trace, TraceBasis, TraceRequest
 
 
 async def run_trace(
-    request: TraceRequest, *, runtime: Runtime, limits: Limits, arrived_at: float
+    request: TraceRequest,
+    *,
+    runtime: Runtime,
+    limits: Limits,
+    arrived_at: float,
+    caller: Caller | None = None,
 ) -> Trace:
-    """Trace a prompt to its end. `arrived_at` is when the request came, in monotonic seconds.
+    """Trace a prompt to its end. `arrived_at` is when the request came, in monotonic seconds;
+    `caller` shares turns and places with others.
 
     Raises InvalidRequest, PromptTooLong, NotReady or Busy before the model runs, and TimedOut
     or InferenceFailed once it does. Cancelling the task frees the model at its next step.
     """
-    running = start_trace(request, runtime=runtime, limits=limits, arrived_at=arrived_at)
+    running = start_trace(
+        request, runtime=runtime, limits=limits, arrived_at=arrived_at, caller=caller
+    )
     async with aclosing(running):
         async for _ in running:
             pass
@@ -36,12 +45,13 @@ def start_trace(
     limits: Limits,
     arrived_at: float,
     owner: str | None = None,
+    caller: Caller | None = None,
 ) -> RunningTrace:
     """Check a request, take a place for it, and return the trace in the making.
 
-    Raises InvalidRequest, PromptTooLong, NotReady or Busy now, and nothing of these later. An
-    `owner`'s next request reads only what it does not share with this one. Must be called from a
-    running event loop.
+    Raises InvalidRequest, PromptTooLong, NotReady or Busy now; of these, later only Busy, where a
+    waiting `caller` with many places makes room. An `owner`'s next request reads only what it does
+    not share with this one. Must be called from a running event loop.
     """
     limits.check_trace(request)
     engine = runtime.engine
@@ -65,6 +75,7 @@ def start_trace(
         ),
         max_waiting=limits.max_waiting,
         deadline=arrived_at + limits.deadline_seconds,
+        caller=caller,
     )
     basis = TraceBasis(
         request=request,

@@ -51,7 +51,7 @@ def take_turn(engine: Engine, places: Places, clock: Callable[[], float]) -> Non
         outcomes = [error] * len(opened)
     for (job, generation), outcome in zip(opened, outcomes, strict=True):
         if isinstance(outcome, Exception):
-            places.end(job, Outcome.FAILED, _as_failure(outcome))
+            places.end(job, Outcome.FAILED, _as_failure(outcome, job))
             continue
         for event in outcome:
             job.deliver(event, clock())
@@ -64,7 +64,7 @@ def _open(job: Job, engine: Engine, places: Places) -> Generation | None:
     try:
         job.generation = job.generation or engine.open(job.request)
     except Exception as error:
-        places.end(job, Outcome.FAILED, _as_failure(error))
+        places.end(job, Outcome.FAILED, _as_failure(error, job))
     return job.generation
 
 
@@ -82,9 +82,9 @@ def _release(job: Job, engine: Engine) -> None:
         logger.error("a context could not be kept: %s", type(error).__name__)
 
 
-def _as_failure(error: Exception) -> TraceError:
+def _as_failure(error: Exception, job: Job) -> TraceError:
     if isinstance(error, TraceError):
         return error
     # The class alone: a message or a traceback could quote the prompt.
-    logger.error("a request failed in the model: %s", type(error).__name__)
+    job.context.run(logger.error, "a request failed in the model: %s", type(error).__name__)
     return InferenceFailed("the model failed on this request")

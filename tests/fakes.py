@@ -89,9 +89,10 @@ def tiny_model(family: str, tokenizer: PreTrainedTokenizerFast) -> Any:
     return Qwen2ForCausalLM(Qwen2Config(**sizes)).eval()
 
 
-def tiny_engine(family: str) -> ModelEngine:
+def tiny_engine(family: str, *, dtype: torch.dtype = torch.float32) -> ModelEngine:
     tokenizer = tiny_tokenizer()
-    return engine_of(tiny_model(family, tokenizer), tokenizer, context_length=512)
+    model = tiny_model(family, tokenizer).to(dtype)
+    return engine_of(model, tokenizer, context_length=512)
 
 
 Row = torch.Tensor | Exception

@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from structlog.contextvars import bind_contextvars
 
 from inference import runtime
 from inference.errors import NotReady, TraceError
@@ -17,6 +18,7 @@ from inference.services import count_tokens, find_tokens
 from traceapp import rates
 from traceapp.incoming import BadFrame, CloseSocket, Incoming
 from traceapp.live_run import LiveRun
+from traceapp.request_ids import HEADER, request_id_of
 from traceapp.versions import versions
 from traceapp.wire.live import (
     Count,
@@ -55,8 +57,12 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
         self._run_task: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._winds_down = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope["headers"])
+        sent = headers.get(HEADER.lower().encode(), b"").decode("latin-1")
+        bind_contextvars(request_id=request_id_of(sent))  # for the records of the log
         try:
             await super().__call__(scope, receive, send)
         except asyncio.CancelledError:  # the server stops
@@ -71,6 +77,7 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         await self.accept()
+        _open.add(self)
         hello = await _hello()
         await self._say(hello)
         if not hello.ready:
@@ -97,12 +104,35 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
         self._is_closed = True
         await super().close(code=code, reason=reason)
 
+    # The end of the server
+
+    @property
+    def is_running(self) -> bool:
+        return self._run_task is not None and not self._run_task.done()
+
+    def wind_down(self) -> None:
+        """Close with 1001 once the run that is on has ended."""
+        if not self._winds_down:
+            self._winds_down = True
+            self._begin(self._close_after_run())
+
+    async def _close_after_run(self) -> None:
+        while self._run_task is not None and not self._run_task.done():
+            await asyncio.wait([self._run_task])
+        await self.close(code=GOING_AWAY)
+
     # A run
 
     def _replace_run(self, start: Start) -> None:
         if self._run is not None:
             self._run.stop()
-        self._run = LiveRun(start, client=self._client(), owner=self._owner, say=self._say)
+        self._run = LiveRun(
+            start,
+            address=self._address(),
+            headers=self.scope["headers"],
+            owner=self._owner,
+            say=self._say,
+        )
         self._run_task = self._begin(self._run.perform(after=self._run_task))
 
     def _stop_run(self, run_id: str) -> None:
@@ -110,7 +140,7 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
         if self._run is not None and self._run.id == run_id:
             self._run.stop()
 
-    def _client(self) -> str:
+    def _address(self) -> str:
         peer = self.scope.get("client")
         forwarded = [value for name, value in self.scope["headers"] if name == b"x-forwarded-for"]
         return rates.client_at(peer and peer[0], b",".join(forwarded).decode("latin-1"))
@@ -157,11 +187,20 @@ class LiveTraceConsumer(AsyncWebsocketConsumer):
     async def _leave(self) -> None:
         """Free the model and what it kept for this socket."""
         self._is_closed = True
+        _open.discard(self)
         await self._end_tasks()
         try:
             runtime.current().forget(self._owner)
         except NotReady:
             return
+
+
+_open: set[LiveTraceConsumer] = set()
+
+
+def open_sockets() -> list[LiveTraceConsumer]:
+    """Those that are open now, in this process."""
+    return list(_open)
 
 
 async def _hello() -> Hello:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import Field, field_validator, model_validator
@@ -64,6 +64,12 @@ class Environment(BaseSettings):
     deadline_seconds: float = Field(
         30.0, gt=0, le=3600, description="Time for one request, waiting included."
     )
+    log_format: Literal["line", "json"] = Field(
+        "line", description="Whether a record of the log is a line of text or of JSON."
+    )
+    stop_seconds: float = Field(
+        25.0, ge=0, le=3600, description="Time for what runs to end once the server is to stop."
+    )
     database_url: str | None = Field(
         None,
         validation_alias="DATABASE_URL",
@@ -72,7 +78,7 @@ class Environment(BaseSettings):
     redis_url: str | None = Field(
         None,
         validation_alias="REDIS_URL",
-        description="Redis for rates and sockets of several processes; unset: this process alone.",
+        description="Redis, in which several processes count rates together; unset: each alone.",
     )
     secret_key: str | None = Field(
         None,

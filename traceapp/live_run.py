@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 
 from inference import runtime
@@ -17,6 +17,7 @@ from inference.running import RunningTrace
 from inference.services import start_trace
 from inference.traces import Trace, TraceBasis
 from traceapp import rates
+from traceapp.keys import admit_socket
 from traceapp.sharing.receipts import receipt_for
 from traceapp.wire.live import (
     ErrorFrame,
@@ -42,14 +43,18 @@ class LiveRun:
         self,
         start: Start,
         *,
-        client: str,
+        address: str,
+        headers: Iterable[tuple[bytes, bytes]],
         owner: str,
         say: Callable[[ServerFrame], Awaitable[None]],
     ) -> None:
-        """`client` is whom the rate counts; `owner`'s runs may continue from one another."""
+        """`address` is whom the rate counts, unless the socket's `headers` hold an API key;
+        `owner`'s runs may continue from one another.
+        """
         self.id = start.id
         self._start = start
-        self._client = client
+        self._address = address
+        self._headers = headers
         self._owner = owner
         self._say = say
         self._arrived_at = time.monotonic()
@@ -83,13 +88,16 @@ class LiveRun:
         if self._stop_wanted.is_set():  # before it had its turn: it counts as no request
             await self._say(StoppedFrame(id=self.id))
             return
-        await rates.take_turn_as(self._client, limits)
+        # Once more at each run: a key may have been revoked since the socket opened.
+        key = await admit_socket(self._headers)
+        await rates.take_turn_as(self._address, limits, key=key)
         running = start_trace(
             self._start.to_request(limits),
             runtime=serving,
             limits=limits,
             arrived_at=self._arrived_at,
             owner=self._owner,
+            caller=rates.caller_at(self._address, key=key, socket=self._owner),
         )
         async with aclosing(running):
             self._running = running

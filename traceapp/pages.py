@@ -6,7 +6,9 @@ import time
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
@@ -16,6 +18,7 @@ from pydantic import ValidationError
 from inference import runtime
 from inference.engine.types import ModelCard
 from inference.errors import InvalidRequest, NotReady, TraceError, TryLater
+from inference.limits import Limits
 from inference.models import current_limits
 from inference.services import run_trace
 from traceapp import rates
@@ -47,6 +50,7 @@ class HomePage:
     model: ModelCard | None = field(
         metadata={"help": "The model that this process serves; None if it serves none."}
     )
+    limits: Limits = field(metadata={"help": "What may be asked for now, said below the form."})
     ready: bool = field(metadata={"help": "Whether that model is loaded and would answer now."})
     for_script: dict[str, object] = field(
         metadata={"help": "The form, the examples and the model, for frontend/src/page.ts."}
@@ -87,6 +91,7 @@ async def _answer(request: HttpRequest, template: str) -> HttpResponse:
     limits = await current_limits()
     page = partial(
         _home,
+        limits=limits,
         template=template,
         theme=theme_of(request),
         url=request.build_absolute_uri(reverse("home")),
@@ -94,13 +99,24 @@ async def _answer(request: HttpRequest, template: str) -> HttpResponse:
     )
     if request.method != "POST":
         return page(TraceForm.of({}, limits))
-    example = BY_SLUG.get(request.POST.get("example", ""))
-    form = TraceForm.of(example.typed if example else request.POST.dict(), limits)
+    try:
+        sent = request.POST.dict()
+    except (MultiPartParserError, SuspiciousOperation):  # broken, or of too many fields or files
+        problem = Problem(status=400, message="What was sent is not this page's form.")
+        return page(TraceForm.of({}, limits), problem=problem)
+    example = BY_SLUG.get(sent.get("example", ""))
+    form = TraceForm.of(example.typed if example else sent, limits)
     try:
         asked = form.to_request(limits)
         serving = runtime.current()
         await rates.take_turn(request, limits)
-        trace = await run_trace(asked, runtime=serving, limits=limits, arrived_at=arrived_at)
+        trace = await run_trace(
+            asked,
+            runtime=serving,
+            limits=limits,
+            arrived_at=arrived_at,
+            caller=rates.caller_of(request),
+        )
     except ValidationError as error:
         return page(form.refused(error), problem=Problem(status=STATUS[InvalidRequest]))
     except TraceError as error:
@@ -112,6 +128,7 @@ async def _answer(request: HttpRequest, template: str) -> HttpResponse:
 def _home(
     form: TraceForm,
     *,
+    limits: Limits,
     template: str,
     theme: str,
     url: str,
@@ -125,6 +142,7 @@ def _home(
         model, ready = None, False
     page = HomePage(
         form=form,
+        limits=limits,
         model=model,
         ready=ready,
         for_script={

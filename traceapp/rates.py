@@ -3,38 +3,65 @@
 from __future__ import annotations
 
 import asyncio
-import math
-import time
+import ipaddress
 from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest
-from limits import RateLimitItemPerMinute
-from limits.storage import storage_from_string
-from limits.strategies import RateLimiter, SlidingWindowCounterRateLimiter
 
 from inference import metrics
 from inference.errors import RateLimited
+from inference.keys import Key
 from inference.limits import Limits
+from inference.line import Caller
+from traceapp.counting import Counter
+from traceapp.keys import key_of
 
 
 async def take_turn(request: HttpRequest, limits: Limits) -> None:
-    """Count this request against its client. Raises RateLimited past the rate in force."""
-    await take_turn_as(client_of(request), limits)
+    """Count this request against its client.
+
+    Raises RateLimited past the rate in force: the key's own, or the one of all who show none.
+    """
+    await take_turn_as(address_of(request), limits, key=key_of(request))
 
 
-async def take_turn_as(client: str, limits: Limits) -> None:
-    """Count one more request of that client. Raises RateLimited past the rate in force."""
-    if limits.rate_per_minute == 0:
-        return
-    # Made on this one thread: several at once would each make one and count in their own.
-    limiter = _limiter()
-    await asyncio.to_thread(_hit, limiter, client, limits.rate_per_minute)
+async def take_turn_as(address: str, limits: Limits, *, key: Key | None = None) -> None:
+    """As `take_turn`, for a client at that address or with that key."""
+    per_minute = limits.rate_per_minute if key is None else key.rate_per_minute
+    if per_minute > 0:
+        # Made on this one thread: several at once would each make one and count in their own.
+        counter = _counter()
+        await asyncio.to_thread(_count, counter, _client(address, key), per_minute)
 
 
 def client_of(request: HttpRequest) -> str:
     """Whom a request is counted against."""
+    return _client(address_of(request), key_of(request))
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Whom a request shares turns and places as: all that a client sends is one lane."""
+    client = client_of(request)
+    return Caller(client=client, lane=client)
+
+
+def caller_at(address: str, *, key: Key | None, socket: str) -> Caller:
+    """As `caller_of`, for a live socket, each of which is a lane of its own."""
+    return Caller(client=_client(address, key), lane=socket)
+
+
+def address_of(request: HttpRequest) -> str:
+    """The address that a request came from; behind proxies, what the outermost of them says."""
     return client_at(request.META.get("REMOTE_ADDR"), request.headers.get("X-Forwarded-For", ""))
+
+
+def login_address(request: HttpRequest) -> str | None:
+    """The address that tries to log in, as django-axes counts it; None where it is no address."""
+    try:
+        return str(ipaddress.ip_address(address_of(request)))
+    except ValueError:
+        return None
 
 
 def client_at(peer: str | None, forwarded: str) -> str:
@@ -51,19 +78,18 @@ def client_at(peer: str | None, forwarded: str) -> str:
     return hops[-proxies]
 
 
-def _hit(limiter: RateLimiter, client: str, per_minute: int) -> None:
-    rate = RateLimitItemPerMinute(per_minute)
-    if not limiter.hit(rate, client):
-        metrics.REFUSALS.labels("rate").inc()
-        wait = limiter.get_window_stats(rate, client).reset_time - time.time()
+def _client(address: str, key: Key | None) -> str:
+    return address if key is None else f"key:{key.pk}"
+
+
+def _count(counter: Counter, client: str, per_minute: int) -> None:
+    if (wait := counter.count(client, per_minute=per_minute)) is not None:
+        metrics.count_rate_refusal()
         raise RateLimited(
-            f"more than {per_minute} requests in a minute; wait a moment",
-            retry_after_seconds=max(1, math.ceil(wait)),
+            f"more than {per_minute} requests in a minute; wait a moment", retry_after_seconds=wait
         )
 
 
 @cache
-def _limiter() -> SlidingWindowCounterRateLimiter:
-    return SlidingWindowCounterRateLimiter(
-        storage_from_string(settings.TRACEAPP.redis_url or "memory://")
-    )
+def _counter() -> Counter:
+    return Counter(settings.TRACEAPP.redis_url)

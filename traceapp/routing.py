@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from django.conf import settings
-from django.http.request import split_domain_port, validate_host
-
+from inference.errors import InvalidApiKey, StorageUnavailable
 from inference.models import current_limits
 from traceapp.consumers import LiveTraceConsumer
-from traceapp.middleware.origins import is_listed, is_own
+from traceapp.keys import admit_socket, comes_from_own_page
+from traceapp.middleware.origins import is_listed
 
 Scope = Any  # as ASGI has them
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
+NO_KEY = 4401  # `socket_limits` makes these the status 401 and 503
+NO_STORAGE = 4503
 FOREIGN_ORIGIN = 4403
 UNKNOWN_PATH = 4404
 
@@ -41,22 +42,41 @@ class AllowedOrigins:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if await _is_welcome(dict(scope["headers"])):
             await self._application(scope, receive, send)
-            return
-        await receive()
-        await send({"type": "websocket.close", "code": FOREIGN_ORIGIN})
+        else:
+            await _refuse(receive, send, FOREIGN_ORIGIN)
 
 
-async def _is_welcome(headers: dict[bytes, bytes]) -> bool:
-    if (sent := headers.get(b"origin")) is None:
-        return True
-    origin, host = sent.decode("latin-1"), headers.get(b"host", b"").decode("latin-1")
-    # A host that is not ours is a name that a foreign site made lead here.
-    if validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS) and is_own(origin, host):
+class KeyHolders:
+    """Lets whoever needs no API key or shows one that holds open a socket; others get 401."""
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await admit_socket(scope["headers"])
+        except InvalidApiKey:
+            await _refuse(receive, send, NO_KEY)
+        except StorageUnavailable:  # which keys there are, nobody knows now
+            await _refuse(receive, send, NO_STORAGE)
+        else:
+            await self._application(scope, receive, send)
+
+
+async def _refuse(receive: Receive, send: Send, code: int) -> None:
+    await receive()
+    await send({"type": "websocket.close", "code": code})
+
+
+async def _is_welcome(sent: dict[bytes, bytes]) -> bool:
+    headers = {name: value.decode("latin-1") for name, value in sent.items()}
+    origin = headers.get(b"origin")
+    if origin is None or comes_from_own_page(headers):
         return True
     return is_listed(origin, (await current_limits()).allowed_origins)
 
 
-SOCKETS: dict[str, Any] = {"/ws/traces": LiveTraceConsumer.as_asgi()}
+SOCKETS: dict[str, Any] = {"/ws/traces": KeyHolders(LiveTraceConsumer.as_asgi())}
 
 
 async def _by_path(scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 import django_stubs_ext
@@ -33,6 +35,7 @@ GENERATE_CONFIG = GenerateConfig()
 # `serve` sets these from its flags, before anything reads them.
 SERVED_MODEL_NAME: str | None = None
 PROFILE_OUTPUT: Path | None = None
+QUERY_SECONDS: float | None = None  # for each query of PostgreSQL
 
 DEBUG = TRACEAPP.debug
 SECRET_KEY = TRACEAPP.secret_key or kept_secret_key(TRACEAPP.data_dir)
@@ -47,10 +50,13 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "axes",  # counts failed attempts to log in
     "ninja",  # serves its own copy of the API documentation's scripts
 ]
 
 MIDDLEWARE = [
+    "traceapp.middleware.requests.Requests",
+    "traceapp.middleware.last_answers.LastAnswers",
     "django.middleware.security.SecurityMiddleware",
     # Outside of what answers by itself, so that every answer has them.
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -59,11 +65,13 @@ MIDDLEWARE = [
     "traceapp.middleware.metering.Metering",
     "traceapp.middleware.json_errors.JsonErrors",
     "traceapp.middleware.origins.Origins",
+    "traceapp.middleware.keys.Keys",  # within Origins: pages of listed sites can read the refusal
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "axes.middleware.AxesMiddleware",  # the last: it turns a refused login into a 429
 ]
 
 ROOT_URLCONF = "traceapp.urls"
@@ -95,10 +103,29 @@ _SQLITE = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     },
 }
-DATABASES = {
-    "default": dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
-}
+_DATABASE: Any = dj_database_url.parse(TRACEAPP.database_url) if TRACEAPP.database_url else _SQLITE
+if _DATABASE["ENGINE"] == "django.db.backends.postgresql":
+    _DATABASE["ENGINE"] = "traceapp.postgresql"  # whose queries end
+    _DATABASE.setdefault("OPTIONS", {}).setdefault("connect_timeout", 3)
+DATABASES = {"default": _DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Five wrong passwords for one name from one address, then fifteen minutes of rest. Not the address
+# alone: a school has one, and a pupil must not lock the teacher out.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_CLIENT_IP_CALLABLE = "traceapp.rates.login_address"
+AXES_DISABLE_ACCESS_LOG = True  # who logged in well is not noted once more
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "password", "csrfmiddlewaretoken"]
+AXES_ALLOWED_CORS_ORIGINS = ""
+AXES_VERBOSE = False
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -162,6 +189,7 @@ LOGGING = {
             "()": "traceapp.logs.DiscreetFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
+            "as_json": TRACEAPP.log_format == "json",
         },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
@@ -173,5 +201,6 @@ LOGGING = {
         "django.request": {"level": "CRITICAL"},
         # A wrong Host header is the sender's affair: a 400, and no traceback of ours.
         "django.security.DisallowedHost": {"level": "CRITICAL"},
+        "axes": {"level": "ERROR"},  # its lines hold addresses and names; its table has them
     },
 }

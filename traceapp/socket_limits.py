@@ -9,8 +9,11 @@ the server stops, each client is told, which daphne forgets within a second of a
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from autobahn.exception import Disconnected
+from autobahn.websocket.types import ConnectionDeny
 from daphne import ws_protocol
 from twisted.internet import reactor as _reactor
 from twisted.internet.defer import Deferred, DeferredList
@@ -21,6 +24,8 @@ KIB = 1024
 MAX_FRAME_BYTES = 16 * KIB  # as the body of POST /v1/traces
 MAX_REASON_BYTES = 123  # what a close frame has room for
 GOING_AWAY = 1001
+# What an application refuses a socket with before it opens, as a status; any other code is 403.
+DENIALS = {4401: (401, "Unauthorized"), 4503: (503, "Service Unavailable")}
 
 _open: set[BoundedSocket] = set()
 
@@ -63,16 +68,40 @@ class BoundedSocket(ws_protocol.WebSocketProtocol):  # type: ignore[misc]
 
     def handle_reply(self, message: Any) -> None:
         """What the application says. Daphne could not close with a code below 3000 but 1000."""
-        if message["type"] != "websocket.close" or self.state == self.STATE_CONNECTING:
+        if message["type"] != "websocket.close":
             super().handle_reply(message)
+        elif self.state == self.STATE_CONNECTING:
+            self._deny(message.get("code"))
         elif self.state == self.STATE_OPEN:
             reason = (message.get("reason") or "").encode()[:MAX_REASON_BYTES]
             self.sendCloseFrame(code=message.get("code", 1000), reasonUtf8=reason, isReply=False)
 
+    def _deny(self, code: int | None) -> None:
+        if code not in DENIALS:
+            self.serverReject()
+            return
+        # As serverReject does, which knows 403 alone.
+        denial: Any = ConnectionDeny
+        self.handshake_deferred.errback(denial(*DENIALS[code]))
+        del self.handshake_deferred
+        self.server.protocol_disconnected(self)
+
+    def sendHttpErrorResponse(  # noqa: N802
+        self,
+        code: int,
+        reason: str,
+        responseHeaders: Any = None,  # noqa: N803
+    ) -> None:
+        headers = list(responseHeaders or [])
+        if code == 401:
+            headers.append(("WWW-Authenticate", "Bearer"))
+        super().sendHttpErrorResponse(code, reason, headers)
+
     def sendMessage(self, *args: Any, **options: Any) -> None:  # noqa: N802
         self.maxMessagePayloadSize = 0  # unbounded: a finished trace is larger than any request
         try:
-            super().sendMessage(*args, **options)
+            with suppress(Disconnected):  # by what the client did a moment ago: nobody hears it
+                super().sendMessage(*args, **options)
         finally:
             self.maxMessagePayloadSize = MAX_FRAME_BYTES
 

@@ -31,11 +31,17 @@ from inference.completions.values import Piece, Usage
 from inference.engine.types import Constraint
 from inference.errors import Rejected, TimedOut
 from inference.limits import Limits
+from inference.line import Caller
 from inference.runtime import Runtime
 
 
 async def chat(
-    request: ChatRequest, *, serving: Runtime, limits: Limits, arrived_at: float
+    request: ChatRequest,
+    *,
+    serving: Runtime,
+    limits: Limits,
+    arrived_at: float,
+    caller: Caller | None = None,
 ) -> AsyncGenerator[Piece | Usage]:
     """Check everything, and return the pieces to come, as `service.complete` does."""
     chat_model = _chat_model(serving)
@@ -65,6 +71,7 @@ async def chat(
         serving=serving,
         limits=limits,
         arrived_at=arrived_at,
+        caller=caller,
         new_reader=new_reader,
     )
 

@@ -11,10 +11,8 @@ from inference.completions.values import Piece, Usage
 from inference.completions.writing import ChoiceWriter
 from inference.engine.types import Event, GenerationRequest, PromptScores
 from inference.jobs import Events
+from inference.line import Caller
 from inference.runtime import Runtime
-
-# A batch that has begun keeps its place: its next prompt is never refused as busy.
-ANY_NUMBER = 1 << 30
 
 
 async def run(
@@ -25,6 +23,7 @@ async def run(
     echo: bool,
     max_waiting: int,
     deadline: float,
+    caller: Caller | None = None,
 ) -> AsyncGenerator[Piece | Usage]:
     """The pieces of all choices as they are made, prompt after prompt; at the end, the usage.
 
@@ -39,8 +38,13 @@ async def run(
         while waiting or submitted:
             while waiting and len(submitted) < serving.engine.max_batch:
                 place, request = waiting.popleft()
-                places = ANY_NUMBER if place else max_waiting
-                events = serving.submit(request, max_waiting=places, deadline=deadline)
+                events = serving.submit(
+                    request,
+                    max_waiting=max_waiting,
+                    deadline=deadline,
+                    caller=caller,
+                    keeps_place=place > 0,  # a batch that has begun is not refused in its middle
+                )
                 submitted.append((place, request, events))
             place, request, events = submitted[0]
             writers = [

@@ -10,6 +10,7 @@ from inference.completions.running import run
 from inference.completions.settings import CompletionSettings, Prompt
 from inference.completions.values import Piece, Usage
 from inference.limits import Limits
+from inference.line import Caller
 from inference.runtime import Runtime
 
 
@@ -20,6 +21,7 @@ async def complete(
     serving: Runtime,
     limits: Limits,
     arrived_at: float,
+    caller: Caller | None = None,
     new_reader: Callable[[], Reader] | None = None,
 ) -> AsyncGenerator[Piece | Usage]:
     """Check everything, and return the pieces to come; close them to give up the rest.
@@ -43,4 +45,5 @@ async def complete(
         echo=settings.echo,
         max_waiting=limits.max_waiting,
         deadline=arrived_at + limits.deadline_seconds,
+        caller=caller,
     )

@@ -257,6 +257,12 @@ def test_permission_denied(embedded):
     assert error.value.code == "origin_not_allowed"
 
 
+def test_authentication_by_a_key_that_does_not_hold(embedded):
+    with pytest.raises(openai.AuthenticationError) as error:
+        client_of(embedded, api_key="tt_" + 43 * "A").models.list()
+    assert error.value.code == "invalid_api_key"
+
+
 def test_a_body_that_is_too_large(embedded):
     with pytest.raises(openai.APIStatusError) as error:
         chat(embedded, [{"role": "user", "content": "x" * 2_000_000}])

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.contrib.sessions.models import Session
 
+from inference.keys import FORM, ApiKey, digest_of
 from inference.limits import Limits
 from inference.models import LimitsRow
 
@@ -126,3 +130,84 @@ def test_sites_are_kept_as_browsers_send_them(admin):
 def test_every_field_says_what_it_is_for(admin):
     form = admin.get(ADD).context["adminform"].form
     assert [name for name, field in form.fields.items() if not field.help_text] == []
+
+
+def history(model):
+    return [str(entry) for entry in LogEntry.objects.filter(content_type__model=model)]
+
+
+def test_the_history_names_who_changed_which_value_from_what_to_what(admin):
+    admin.post(ADD, TYPED)
+    admin.post(CHANGE, TYPED | {"max_new_tokens": "4", "allowed_origins": "https://b.example"})
+    admin.post(CHANGE, TYPED | {"max_new_tokens": "4", "allowed_origins": "https://b.example"})
+    entries = LogEntry.objects.order_by("pk")
+    assert set(entries.values_list("user__username", flat=True)) == {"ada"}
+    added, changed, same = (entry.get_change_message() for entry in entries)
+    assert "rate_per_minute (60 → 20)" in added
+    assert "key_required (False → True)" in added
+    assert "embed_sites" not in added
+    assert "max_new_tokens (8 → 4)" in changed
+    assert "(https://a.example, https://b.example → https://b.example)" in changed
+    assert changed.count("→") == 2
+    assert "→" not in same
+
+
+# API keys
+
+KEYS = "/admin/inference/apikey/"
+
+
+def make_key(admin, name="Class 9b"):
+    """Make a key in the admin: the page that shows it, and the key."""
+    page = admin.post(f"{KEYS}add/", {"name": name, "rate_per_minute": "7"})
+    found = set(FORM.findall(page.content.decode()))
+    assert len(found) == 1
+    return page, found.pop()
+
+
+def test_a_new_key_is_shown_once_and_kept_nowhere(admin):
+    page, secret = make_key(admin)
+    assert page.status_code == 200
+    assert "no-store" in page["Cache-Control"]
+    row = ApiKey.objects.get()
+    assert (row.name, row.rate_per_minute, row.digest) == ("Class 9b", 7, digest_of(secret))
+    for path in (KEYS, f"{KEYS}{row.pk}/change/", f"{KEYS}{row.pk}/history/", "/admin/"):
+        assert secret not in admin.get(path).content.decode()
+    kept = [*LogEntry.objects.values(), *Session.objects.values()]
+    assert secret not in str(kept)
+    assert all(secret not in morsel.value for morsel in admin.cookies.values())
+
+
+def test_a_key_is_revoked_on_its_page_or_in_the_list_and_stays_so(admin):
+    for name in ("one", "two", "three"):
+        make_key(admin, name)
+    one, two, three = ApiKey.objects.order_by("pk")
+
+    def revoked():
+        return [row.revoked_at for row in ApiKey.objects.order_by("pk")]
+
+    typed = {"name": "one", "rate_per_minute": "7"}
+    admin.post(f"{KEYS}{one.pk}/change/", typed)
+    assert revoked() == [None, None, None]
+    admin.post(f"{KEYS}{one.pk}/change/", typed | {"revoke": "on"})
+    first = revoked()[0]
+    assert first is not None
+    admin.post(KEYS, {"action": "revoke_selected", "_selected_action": [one.pk, two.pk]})
+    assert revoked()[0] == first
+    assert [moment is None for moment in revoked()] == [False, False, True]
+    asked = 'name="revoke"'
+    assert asked not in admin.get(f"{KEYS}{one.pk}/change/").content.decode()
+    assert asked in admin.get(f"{KEYS}{three.pk}/change/").content.decode()
+    assert sum("revoke" in entry.lower() for entry in history("apikey")) == 2
+
+
+def test_whoever_may_only_look_can_neither_make_nor_revoke(client):
+    user = get_user_model().objects.create_user("eve", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_apikey"))
+    client.force_login(user)
+    row = ApiKey(name="a")
+    row.make_secret()
+    row.save()
+    assert client.post(f"{KEYS}add/", {"name": "b", "rate_per_minute": "7"}).status_code == 403
+    client.post(KEYS, {"action": "revoke_selected", "_selected_action": [row.pk]})
+    assert ApiKey.objects.get().revoked_at is None

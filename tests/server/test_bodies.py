@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import socket
 import time
+from http import HTTPStatus
 
 import httpx
 import pytest
+
+from tests.server.conftest import LISTED
 
 pytestmark = pytest.mark.real_model
 
@@ -81,3 +84,19 @@ def test_the_limit_is_16_kib_to_the_byte(server):
 def test_another_spelling_of_the_path_has_the_same_limit(server):
     refused(httpx.post(f"{server.url}/v1/%74races", content=b"x" * (LIMIT + 1)))
     refused(httpx.post(f"{server.url}/v1/traces?include=analysis", content=b"x" * (LIMIT + 1)))
+
+
+def test_a_refusal_can_be_read_by_a_listed_page_and_has_an_id(server):
+    for origin, allowed in ((LISTED, LISTED), ("https://foreign.example", None)):
+        headers = {"Origin": origin, "X-Request-ID": "r-413"}
+        answer = httpx.post(f"{server.url}/v1/traces", content=b"x" * (LIMIT + 1), headers=headers)
+        refused(answer)
+        assert answer.headers.get("Access-Control-Allow-Origin") == allowed
+        assert answer.headers["X-Request-ID"] == "r-413"
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=x"])
+def test_a_body_that_calls_itself_a_form_is_read_as_what_it_is(server, kind):
+    answer = httpx.post(f"{server.url}/v1/traces", content=b"{}", headers={"Content-Type": kind})
+    assert (answer.status_code, answer.reason_phrase) == (422, HTTPStatus(422).phrase)
+    assert answer.json()["error"]["code"] == "invalid_request"

@@ -208,6 +208,13 @@ def test_a_foreign_page_is_refused_with_403(live):
     assert refused.value.response.status_code == 403
 
 
+def test_a_key_that_does_not_hold_is_refused_with_401(live):
+    with pytest.raises(InvalidStatus) as refused:
+        opened(live, additional_headers={"Authorization": f"Bearer tt_{43 * 'A'}"})
+    assert refused.value.response.status_code == 401
+    assert refused.value.response.headers["WWW-Authenticate"] == "Bearer"
+
+
 def test_an_own_page_is_let_in(live):
     with opened(live, origin=live.url) as socket:
         assert hear(socket)["type"] == "hello"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import signal
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 from tokenizers import Tokenizer, models
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from inference.catalogue import EMBEDDED
 from inference.weights.wheel import gguf_path
@@ -176,3 +182,74 @@ def test_a_signal_while_the_model_loads_ends_the_server_too(data_dir, folder):
     server = Server(TRACEAPP_DATA_DIR=str(data_dir), TRACEAPP_MODEL_PATH=str(folder))
     assert server.log.wait_for(ANNOUNCED, seconds=60), server.log.text
     assert server.stop() == 0
+
+
+# Stopping while there is work
+
+TRACE = {"prompt": "the 2", "max_new_tokens": 32}
+LONG = {"prompt": "the 2", "max_tokens": 256, "stream": True, "model": "m", "n": 8}
+
+
+@contextmanager
+def opened(server):
+    host, port = server.address
+    with connect(f"ws://{host}:{port}/ws/traces", max_size=None, open_timeout=30) as socket:
+        assert json.loads(socket.recv(30))["type"] == "hello"
+        yield socket
+
+
+def frames_until_closed(socket):
+    """What is heard until the server closes, and with which code."""
+    heard = []
+    with suppress(ConnectionClosed):
+        while True:
+            heard.append(json.loads(socket.recv(60)))
+    assert socket.close_code is not None
+    return heard, socket.close_code
+
+
+def asks(server, answers):
+    """Send traces one after the other, until the server says that it stops."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        while True:
+            try:
+                answer = client.post("/v1/traces", json=TRACE)
+            except httpx.ConnectError:  # it has gone: nothing was begun
+                return
+            answers.append(answer)
+            if answer.status_code == 503:
+                return
+
+
+def test_a_signal_under_load_breaks_no_answer(tmp_path, folder):
+    """Everybody gets a whole answer or a 503 that says when to come back; a run ends, then 1001."""
+    answers = []
+    with serving(tmp_path, TRACEAPP_MODEL_PATH=str(folder)) as server:
+        clients = [threading.Thread(target=asks, args=[server, answers]) for _ in range(6)]
+        with opened(server) as idle, opened(server) as busy, ThreadPoolExecutor() as pool:
+            busy.send(json.dumps({"type": "start", "id": "r", "trace": TRACE}))
+            ended = [pool.submit(frames_until_closed, each) for each in (idle, busy)]
+            for client in clients:
+                client.start()
+            while len(answers) < 12:
+                clients[0].join(0.01)
+            server.process.send_signal(signal.SIGTERM)
+            for client in clients:
+                client.join(60)
+            (silence, idle_code), (heard, busy_code) = (each.result(60) for each in ended)
+        assert server.ended() == 0
+        log = server.log.whole()
+    assert silence == []
+    assert (idle_code, busy_code) == (1001, 1001)
+    assert heard[-1]["type"] == "finished"
+    assert {answer.status_code for answer in answers} <= {200, 503}
+    for answer in answers:
+        body = answer.json()
+        if answer.status_code == 503:
+            assert body["error"]["code"] == "shutting_down"
+            assert int(answer.headers["Retry-After"]) >= 1
+        else:
+            assert len(body["steps"]) == 32 or body["finish_reason"] == "eos"
+    assert "stopping: what runs has 25 s" in log
+    assert "Traceback" not in log
+    assert " ERROR " not in log

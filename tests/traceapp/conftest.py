@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,14 @@ from tests.sockets import Socket
 from tests.traceapp.openai_api import Api
 
 TRACES = "/v1/traces"
+
+
+@pytest.fixture(autouse=True)
+def middle_of_a_minute(monkeypatch):
+    """Stop the clock of the rates where no minute ends: at its end one request more is let in."""
+    stopped = SimpleNamespace(time=lambda: 28_333_333 * 60 + 30.0)
+    for module in ("limits.storage.memory", "limits.strategies", "traceapp.counting"):
+        monkeypatch.setattr(f"{module}.time", stopped)
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ WRONG = {
     "TRACEAPP_RATE_PER_MINUTE": ["-1", "many", "1.5"],
     "TRACEAPP_MAX_WAITING": ["-1", "many"],
     "TRACEAPP_DEADLINE_SECONDS": ["0", "-1", "3601", "nan", "inf", "soon"],
+    "TRACEAPP_LOG_FORMAT": ["JSON ", "text"],
+    "TRACEAPP_STOP_SECONDS": ["-1", "3601", "soon"],
     "TRACEAPP_ALLOWED_ORIGINS": ["blog.example", "https://a.example,https://b.example/page", "*"],
     "TRACEAPP_EMBED_SITES": ["*", "https://*", "https://*.com", "https://a.example/page"],
     "SECRET_KEY": ["too-short"],

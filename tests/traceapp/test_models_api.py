@@ -122,16 +122,20 @@ async def test_limits_are_those_of_the_environment_until_an_administrator_saves_
         "max_completion_tokens": 256,
         "max_choices": 8,
     }
-    limits = (await get("/v1/limits")).json()
-    assert limits == contract | {
-        "rate_per_minute": 7,
-        "max_waiting": 3,
-        "deadline_seconds": 4.5,
+    own = {
+        "key_required": False,
         "sharing": True,
         "sharing_days": 90,
+        "booth_free_text": False,
+        "waiting_share": 1,
     }
-    await LimitsRow.objects.acreate(pk=1, max_new_tokens=4, rate_per_minute=0)
     limits = (await get("/v1/limits")).json()
+    given = {"rate_per_minute": 7, "max_waiting": 3, "deadline_seconds": 4.5}
+    assert limits == contract | own | given
+    await LimitsRow.objects.acreate(pk=1, max_new_tokens=4, rate_per_minute=0, key_required=True)
+    limits = (await get("/v1/limits")).json()
+    assert limits["key_required"] is True
+    assert limits["waiting_share"] == 8
     assert (limits["max_new_tokens"], limits["rate_per_minute"], limits["max_waiting"]) == (
         4,
         0,

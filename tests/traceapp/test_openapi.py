@@ -21,26 +21,26 @@ OPERATIONS = {
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
 }
-GENERATION = {"200", "400", "403", "413", "422", "429", "500", "503", "504"}
-TOKENS = {"200", "400", "403", "413", "422", "500", "503"}
+GENERATION = {"200", "400", "401", "403", "413", "422", "429", "500", "503", "504"}
+TOKENS = {"200", "400", "401", "403", "413", "422", "500", "503"}
 # Every status that a caller of each operation can meet there; 404 and 405 are of other addresses.
 STATUSES = {
     ("get", "/health"): {"200", "503"},
-    ("get", "/v1/models"): {"200", "503"},
-    ("get", "/v1/models/{model_id}"): {"200", "404", "503"},
-    ("get", "/v1/limits"): {"200", "500"},
+    ("get", "/v1/models"): {"200", "401", "503"},
+    ("get", "/v1/models/{model_id}"): {"200", "401", "404", "503"},
+    ("get", "/v1/limits"): {"200", "500", "503"},
     ("get", "/metrics"): {"200"},
     ("get", "/metrics/json"): {"200"},
-    ("post", "/v1/traces"): {"200", "403", "413", "422", "429", "500", "503", "504"},
-    ("post", "/v1/shared-traces"): {"201", "403", "413", "422", "429", "500"},
-    ("get", "/v1/shared-traces/{trace_id}"): {"200", "404", "500"},
-    ("delete", "/v1/shared-traces/{trace_id}"): {"204", "403", "404", "422", "429", "500"},
+    ("post", "/v1/traces"): {"200", "401", "403", "413", "422", "429", "500", "503", "504"},
+    ("post", "/v1/shared-traces"): {"201", "403", "413", "422", "429", "500", "503"},
+    ("get", "/v1/shared-traces/{trace_id}"): {"200", "404", "500", "503"},
+    ("delete", "/v1/shared-traces/{trace_id}"): {"204", "403", "404", "422", "429", "500", "503"},
     ("post", "/v1/completions"): GENERATION,
     ("post", "/v1/chat/completions"): GENERATION,
     ("post", "/tokenize"): TOKENS,
     ("post", "/detokenize"): TOKENS,
-    ("get", "/oembed"): {"200", "404", "422", "500", "501"},
-    ("get", "/tokenizer_info"): {"200", "500", "503"},
+    ("get", "/oembed"): {"200", "404", "422", "500", "501", "503"},
+    ("get", "/tokenizer_info"): {"200", "401", "500", "503"},
 }
 
 

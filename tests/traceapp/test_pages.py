@@ -333,3 +333,27 @@ async def test_another_method_is_405(client, transactional_db):
     response = await client.put("/")
     assert response.status_code == 405
     assert response["Allow"] == "GET, HEAD, POST"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("&".join(f"a{n}=1" for n in range(1200)), "application/x-www-form-urlencoded"),
+        ("no form", "multipart/form-data"),
+    ],
+)
+async def test_what_is_no_form_is_400_on_the_page_and_no_line_of_an_error(
+    client, serving, caplog, body, kind
+):
+    answer = await client.post("/", data=body, content_type=kind)
+    assert answer.status_code == 400
+    assert "not this page&#x27;s form" in answer.content.decode()
+    assert {record.levelname for record in caplog.records} <= {"INFO"}
+
+
+async def test_the_page_says_which_limits_are_in_force(client, serving):
+    assert "Programs need" not in (await client.get("/")).content.decode()
+    await set_limits(max_new_tokens=4, deadline_seconds=2.5, rate_per_minute=1, key_required=True)
+    page = (await client.get("/")).content.decode()
+    assert "up to 4 new tokens, an answer within 2.5 seconds, 1 request a minute." in page
+    assert "Programs need an API key" in page

@@ -26,6 +26,11 @@ api = NinjaAPI(
     docs_url="/v1/docs",
     # Swagger would otherwise show the document to a validator on another host.
     docs=Swagger(settings={"validatorUrl": None}),
+    openapi_extra={
+        "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
+        # None is needed unless an administrator says so: see `key_required` of /v1/limits.
+        "security": [{}, {"key": []}],
+    },
     parser=StrictParser(),
     renderer=StrictRenderer(),
 )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
-from inference import runtime
 from inference.completions.service import complete
 from inference.completions.values import Piece, Usage, gather
 from inference.engine.vocabulary import Vocabulary
-from inference.models import current_limits
-from traceapp import rates
 from traceapp.api.answers import json_answer
+from traceapp.api.opening import begin
 from traceapp.api.sse import EVENTS, event_stream
 from traceapp.wire.openai.completions import Completion, CompletionBody
 from traceapp.wire.openai.errors import ERRORS
@@ -30,20 +26,18 @@ async def create_completion(
     request: HttpRequest, body: CompletionBody
 ) -> HttpResponse | StreamingHttpResponse:
     """Continue each prompt. With `stream`, send each piece of text as soon as it is made."""
-    arrived_at = time.monotonic()
-    serving = runtime.current()
-    limits = await current_limits()
-    defaults = settings.GENERATE_CONFIG
-    body.check_honoured()
-    streams = body.streams(defaults)
-    asked = body.settings(defaults)
-    await rates.take_turn(request, limits)
+    begun = await begin(request, body, body.settings, prefix="cmpl")
+    asked, head, serving = begun.asked, begun.head, begun.serving
     pieces = await complete(
-        body.prompts(), asked, serving=serving, limits=limits, arrived_at=arrived_at
+        body.prompts(),
+        asked,
+        serving=serving,
+        limits=begun.limits,
+        arrived_at=begun.arrived_at,
+        caller=begun.caller,
     )
-    head = Head.new("cmpl", body.model or serving.card.served_name)
     vocabulary = serving.engine.vocabulary if asked.num_candidates is not None else None
-    if streams:
+    if begun.streams:
         return await event_stream(_chunks(pieces, head, vocabulary))
     choices, usage = await gather(pieces)
     return json_answer(Completion.of(choices, head=head, vocabulary=vocabulary, usage=usage))

@@ -13,6 +13,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from inference import errors
+from inference.storage import as_storage_error
 from traceapp.api.dialects import error_body
 from traceapp.api.strict_json import NotStrictJson
 
@@ -25,6 +26,7 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.Rejected: 400,
     errors.ContextFull: 400,
     errors.InvalidModelOutput: 400,
+    errors.InvalidApiKey: 401,
     errors.OriginNotAllowed: 403,
     errors.SharingOff: 403,
     errors.WrongDeleteToken: 403,
@@ -38,6 +40,8 @@ STATUS: dict[type[errors.TraceError], int] = {
     errors.InferenceFailed: 500,
     errors.UnsupportedFormat: 501,
     errors.NotReady: 503,
+    errors.ShuttingDown: 503,
+    errors.StorageUnavailable: 503,
     errors.TimedOut: 504,
 }
 
@@ -67,6 +71,8 @@ def error_response(
     )
     if isinstance(error, errors.TryLater):
         response["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, errors.InvalidApiKey):
+        response["WWW-Authenticate"] = "Bearer"
     return response
 
 
@@ -135,6 +141,8 @@ def register(api: NinjaAPI) -> None:
 
     @api.exception_handler(Exception)
     def on_anything_else(request: HttpRequest, error: Exception) -> HttpResponse:
+        if (away := as_storage_error(error)) is not None:
+            return error_response(away, path=request.path)
         # The class alone: a message or a traceback could quote the prompt.
         logger.error("an endpoint failed: %s", type(error).__name__)
         return error_response(

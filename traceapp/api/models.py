@@ -24,7 +24,7 @@ async def health(request: HttpRequest) -> Status[Health]:
 
 
 @router.api_operation(["HEAD"], "/v1/models", include_in_schema=False)
-@router.get("/v1/models", response={200: ModelList, 503: ErrorBody})
+@router.get("/v1/models", response={200: ModelList, (401, 503): ErrorBody})
 async def list_models(request: HttpRequest) -> ModelList:
     """The one model that is served, and what its weights really are."""
     entry = _entry()
@@ -32,7 +32,7 @@ async def list_models(request: HttpRequest) -> ModelList:
 
 
 @router.api_operation(["HEAD"], "/v1/models/{model_id}", include_in_schema=False)
-@router.get("/v1/models/{model_id}", response={200: ModelEntry, (404, 503): OpenAIErrorBody})
+@router.get("/v1/models/{model_id}", response={200: ModelEntry, (401, 404, 503): OpenAIErrorBody})
 async def show_model(request: HttpRequest, model_id: str) -> ModelEntry:
     """One model of the list: the served one, or none."""
     entry = _entry()
@@ -42,7 +42,7 @@ async def show_model(request: HttpRequest, model_id: str) -> ModelEntry:
 
 
 @router.api_operation(["HEAD"], "/v1/limits", include_in_schema=False)
-@router.get("/v1/limits", response={200: LimitsAnswer, 500: ErrorBody})
+@router.get("/v1/limits", response={200: LimitsAnswer, (500, 503): ErrorBody})
 async def show_limits(request: HttpRequest) -> LimitsAnswer:
     """The limits in force: what an administrator has set, or the server's own."""
     return LimitsAnswer.of(await current_limits())

@@ -36,7 +36,7 @@ class OEmbedQuery(Schema):
     maxheight: Pixels = None
 
 
-@router.get("/oembed", response={200: OEmbedAnswer, (404, 422, 500, 501): ErrorBody})
+@router.get("/oembed", response={200: OEmbedAnswer, (404, 422, 500, 501, 503): ErrorBody})
 async def oembed(request: HttpRequest, query: Query[OEmbedQuery]) -> HttpResponse:
     """The frame that shows a shared trace, or the live page, in a page of another site."""
     # Not in the document, which a tool takes for all that may be sent: only json may.

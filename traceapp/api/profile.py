@@ -17,14 +17,14 @@ router = Router(tags=["profile"])
 profiler = Profiler(Path(settings.PROFILE_OUTPUT or ""))
 
 
-@router.post("/start_profile", response={200: None, (403, 503): ErrorBody})
+@router.post("/start_profile", response={200: None, (401, 403, 503): ErrorBody})
 async def start_profile(request: HttpRequest) -> HttpResponse:
     """Record what the model does from here on; once more while it records changes nothing."""
     await profiler.start(runtime.current())
     return HttpResponse()
 
 
-@router.post("/stop_profile", response={200: None, (403, 500, 503): ErrorBody})
+@router.post("/stop_profile", response={200: None, (401, 403, 500, 503): ErrorBody})
 async def stop_profile(request: HttpRequest) -> HttpResponse:
     """Write the recording as a Chrome trace file; where there is none, do nothing."""
     await profiler.stop(runtime.current())

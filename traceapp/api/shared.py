@@ -22,7 +22,7 @@ router = Router(tags=["shared traces"])
 
 @router.post(
     "/shared-traces",
-    response={201: SharedTraceLinks, (403, 413, 422, 429, 500): ErrorBody},
+    response={201: SharedTraceLinks, (403, 413, 422, 429, 500, 503): ErrorBody},
 )
 async def share_trace(request: HttpRequest, body: SharedTraceBody) -> HttpResponse:
     """Keep a trace that this server made, under an address that nobody can guess."""
@@ -45,7 +45,9 @@ async def share_trace(request: HttpRequest, body: SharedTraceBody) -> HttpRespon
     return response
 
 
-@router.get("/shared-traces/{trace_id}", response={200: SharedTraceAnswer, (404, 500): ErrorBody})
+@router.get(
+    "/shared-traces/{trace_id}", response={200: SharedTraceAnswer, (404, 500, 503): ErrorBody}
+)
 async def show_shared_trace(request: HttpRequest, trace_id: str) -> HttpResponse:
     """A shared trace, as it was shared. There is no list of them."""
     stored = await store.find(trace_id)
@@ -64,7 +66,7 @@ async def show_shared_trace(request: HttpRequest, trace_id: str) -> HttpResponse
 
 
 @router.delete(
-    "/shared-traces/{trace_id}", response={204: None, (403, 404, 422, 429, 500): ErrorBody}
+    "/shared-traces/{trace_id}", response={204: None, (403, 404, 422, 429, 500, 503): ErrorBody}
 )
 async def remove_shared_trace(
     request: HttpRequest,

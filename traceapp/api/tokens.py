@@ -20,7 +20,7 @@ from traceapp.wire.openai.tokens import (
 )
 
 router = Router(tags=["openai"])
-REFUSALS = {422: WrongShapeBody, (400, 403, 413, 500, 503): OpenAIErrorBody}
+REFUSALS = {422: WrongShapeBody, (400, 401, 403, 413, 500, 503): OpenAIErrorBody}
 
 
 @router.post("/tokenize", response={200: Tokens, **REFUSALS})
@@ -52,7 +52,7 @@ async def detokenize(request: HttpRequest, body: DetokenizeBody) -> HttpResponse
     return json_answer(Detokenized.of(body.tokens, runtime.current().engine.vocabulary))
 
 
-@router.get("/tokenizer_info", response={200: TokenizerInfo, (500, 503): OpenAIErrorBody})
+@router.get("/tokenizer_info", response={200: TokenizerInfo, (401, 500, 503): OpenAIErrorBody})
 async def tokenizer_info(request: HttpRequest) -> HttpResponse:
     """The tokenizer's special tokens and the model's chat template."""
     serving = runtime.current()

@@ -25,7 +25,7 @@ class TraceQuery(Schema):
 
 @router.post(
     "/traces",
-    response={200: TraceAnswer, (403, 413, 422, 429, 500, 503, 504): ErrorBody},
+    response={200: TraceAnswer, (401, 403, 413, 422, 429, 500, 503, 504): ErrorBody},
     exclude_unset=True,
 )
 async def create_trace(
@@ -41,7 +41,11 @@ async def create_trace(
     body.require_model(serving.card.alias)
     await rates.take_turn(request, limits)
     trace = await run_trace(
-        body.to_request(limits), runtime=serving, limits=limits, arrived_at=arrived_at
+        body.to_request(limits),
+        runtime=serving,
+        limits=limits,
+        arrived_at=arrived_at,
+        caller=rates.caller_of(request),
     )
     with_analysis = query.include == "analysis"
     answer = TraceAnswer.of(trace, with_analysis=with_analysis)

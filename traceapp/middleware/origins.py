@@ -25,6 +25,7 @@ from traceapp.themes import theme_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PREFLIGHT_SECONDS = 600
+EXPOSED = "Retry-After, X-Request-ID, X-Trace-Receipt"  # headers that a page may read
 SANDBOXED = "null"  # the origin of a frame whose sandbox is without allow-same-origin
 IN_SANDBOX = (
     "a page in a sandboxed frame has no origin, and may not call this server: the frame must have "
@@ -56,7 +57,7 @@ class Origins:
         response = _preflight(request) if is_preflight else await self._get_response(request)
         if listed:
             response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = "Retry-After, X-Trace-Receipt"
+            response["Access-Control-Expose-Headers"] = EXPOSED
         return response
 
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from inference.errors import NotFound, WrongDeleteToken
+from inference.storage import answered
 from traceapp.models import RemovedTrace as Removed
 from traceapp.models import SharedTrace, new_id
 from traceapp.wire.sharing import TRACE_ID, Provenance
@@ -46,7 +47,7 @@ async def keep(trace: TraceSoFar, provenance: Provenance, *, days: int) -> tuple
     token = secrets.token_urlsafe(16)
     now = timezone.now()
     document = _Document(trace=trace, provenance=provenance)
-    row = await SharedTrace.objects.acreate(
+    query = SharedTrace.objects.acreate(
         id=new_id(),
         document=zlib.compress(document.model_dump_json().encode()),
         prompt=trace.prompt.replace("\0", "␀"),
@@ -57,6 +58,7 @@ async def keep(trace: TraceSoFar, provenance: Provenance, *, days: int) -> tuple
         expires_at=now + timedelta(days=days),
         delete_token_hash=_hash(token),
     )
+    row = await answered(query)
     return _stored(row, document), token
 
 
@@ -64,9 +66,9 @@ async def find(trace_id: str) -> Stored:
     """A shared trace. Raises NotFound where there is none, or none any more."""
     row = None
     if TRACE_ID.fullmatch(trace_id):
-        row = await SharedTrace.objects.filter(pk=trace_id).afirst()
+        row = await answered(SharedTrace.objects.filter(pk=trace_id).afirst())
     if row is not None and row.is_over(timezone.now()):
-        await row.adelete()
+        await answered(row.adelete())
         row = None
     if row is None:
         raise _missing()
@@ -79,7 +81,7 @@ async def remove(trace_id: str, token: str) -> None:
     Raises NotFound where there never was one, or its time is over, and WrongDeleteToken where the
     token is another's.
     """
-    await sync_to_async(_remove)(trace_id, token)
+    await answered(sync_to_async(_remove)(trace_id, token))
 
 
 def remove_expired(*, now: datetime | None = None) -> int:

@@ -71,11 +71,16 @@ class LimitsAnswer(BaseModel):
     max_alternatives: int
     max_completion_tokens: int = Field(description="Of each choice on the OpenAI endpoints.")
     max_choices: int = Field(description="`n` on the OpenAI endpoints.")
-    rate_per_minute: int = Field(description="Requests to the model per client; 0 is no rate.")
+    rate_per_minute: int = Field(
+        description="Requests to the model per client; 0 is no rate. An API key has its own."
+    )
     max_waiting: int = Field(description="Requests that may wait for the model.")
+    waiting_share: int = Field(description="Of these, what a client keeps when others need them.")
     deadline_seconds: float = Field(description="Time for one request, waiting included.")
-    sharing: bool = Field(description="Whether traces may be shared.")
-    sharing_days: int = Field(description="Days for which a shared trace is kept.")
+    key_required: bool = Field(description="Whether the APIs answer only who shows an API key.")
+    sharing: bool = Field(description="Whether a trace may be stored and its link sent.")
+    sharing_days: int = Field(description="After which a shared trace is removed.")
+    booth_free_text: bool = Field(description="Whether a booth takes prompts of its visitors' own.")
 
     @classmethod
     def of(cls, limits: Limits) -> LimitsAnswer:

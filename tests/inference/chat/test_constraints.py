@@ -12,7 +12,8 @@ import jsonschema_rs
 import pytest
 from transformers import Qwen2Config
 
-from inference.chat.constraints import Grammars
+from inference.chat import constraints
+from inference.chat.constraints import MAX_KEPT, Grammars
 from inference.chat.deltas import CallArguments, CallBegun
 from inference.chat.grammar import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, grammar
 from inference.chat.messages import Tool, ToolChoice
@@ -374,6 +375,24 @@ def test_a_schema_that_keeps_the_compiler_busy_is_ended(grammars):
     with pytest.raises(Rejected, match="too long"):
         grammars.constraint(grammar(choice=AUTO, response_schema={"allOf": patterns}))
     assert time.monotonic() - begun < 30
+
+
+def test_of_many_grammars_the_last_ones_asked_for_are_kept(engine, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(constraints, "find_error", compiled.append)  # which is slow, and in all
+    grammars = Grammars(engine.vocabulary)
+
+    def ask(number):
+        schema = {"type": "object", "properties": {f"p{number}": SWITCH}}
+        wanted = grammar(choice=AUTO, response_schema=schema)
+        assert wanted is not None
+        grammars.constraint(wanted)
+
+    for number in [*range(MAX_KEPT), 0, MAX_KEPT, 0]:
+        ask(number)
+    assert len(compiled) == MAX_KEPT + 1
+    ask(1)  # asked for longest ago
+    assert len(compiled) == MAX_KEPT + 2
 
 
 def test_many_threads_may_ask_at_once(engine, grammars):

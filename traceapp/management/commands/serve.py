@@ -10,21 +10,26 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, NoReturn
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.core.checks import CheckMessage
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from inference import runtime
 from inference.generate_config import BadGenerateConfig, GenerateConfig, parse
+from inference.models import current_limits
+from traceapp.checks import before_serving
 
 logger = logging.getLogger(__name__)
 
+QUERY_SECONDS = 5.0  # as long as SQLite waits for a lock
+LAST_TURN_SECONDS = 2.0  # for the worker, once nobody hears it any more
 WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound
 
 
 class Command(BaseCommand):
     help = "Serve the pages and the APIs, with the model in this process."
+    requires_system_checks = ()  # it runs them itself, with the rest of `traceapp.checks`
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -49,12 +54,16 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        _require_migrations()
         settings.TRACEAPP = settings.TRACEAPP.model_copy(update={"model": options["model"]})
         settings.ALLOWED_HOSTS += _names_of(options["host"])
+        settings.QUERY_SECONDS = QUERY_SECONDS
+        self._require_health()
         settings.SERVED_MODEL_NAME = _served_name(options["served_model_name"])
         settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
         settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
+
+        # Known from now on, whatever becomes of the database.
+        async_to_sync(current_limits)()
 
         from daphne.endpoints import build_endpoint_description_strings
         from daphne.server import Server, reactor
@@ -70,6 +79,7 @@ class Command(BaseCommand):
             # Not before the reactor runs: until then a signal ends the process unheard.
             ready_callable=lambda: reactor.callWhenRunning(self._announce, options["host"], server),
             server_name="",
+            signal_handlers=False,  # ours, which let what runs end
         )
         server.run()
         listened = bool(server.listening_addresses)
@@ -77,7 +87,19 @@ class Command(BaseCommand):
             self.stderr.write(f"cannot listen on {options['host']}, port {options['port']}")
         _end(0 if listened else 1)
 
+    def _require_health(self) -> None:
+        """Say what is not as it should be; raises CommandError where that keeps from serving."""
+        found = before_serving()
+        for message in found:
+            if not message.is_serious():
+                self.stderr.write(_said(message))
+        if serious := [_said(message) for message in found if message.is_serious()]:
+            raise CommandError("\n".join(serious))
+
     def _announce(self, host: str, server: Any) -> None:
+        from traceapp.stopping import Stopping
+
+        Stopping(server, seconds=settings.TRACEAPP.stop_seconds).listen_to_signals()
         port = server.listening_addresses[0][1]
         shown = "localhost" if host in WILDCARDS | {"127.0.0.1"} else host
         self.stdout.write(f"Token Trace is at http://{shown}:{port}/ (stop it with Ctrl-C)")
@@ -85,21 +107,18 @@ class Command(BaseCommand):
 
 
 def _end(status: int) -> NoReturn:
-    """End the process: at once where the worker loads or hangs, for neither can be interrupted."""
+    """End the process, also where the worker loads or hangs, for neither can be interrupted."""
     serving = runtime.current()
-    if not serving.is_ready():
+    serving.begin_closing()
+    if not serving.has_ended(within_seconds=LAST_TURN_SECONDS):
         sys.stdout.flush()
         logging.shutdown()
         os._exit(status)
-    # Daphne has cancelled the requests that ran; the worker ends its turn.
-    serving.close()
     sys.exit(status)
 
 
-def _require_migrations() -> None:
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise CommandError("the database is not up to date: run `python manage.py migrate` first")
+def _said(message: CheckMessage) -> str:
+    return f"{message.id}: {message.msg}. {message.hint}"
 
 
 def _served_name(name: str | None) -> str | None:

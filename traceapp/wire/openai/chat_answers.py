@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_seri
 from inference.chat.deltas import CallArguments, CallBegun, ContentText, Delta, ReasoningText
 from inference.completions.values import Ending, Piece, Usage
 from inference.engine.vocabulary import Vocabulary
-from traceapp.wire.openai.head import Head
+from traceapp.wire.openai.head import Head, Headed
 from traceapp.wire.openai.logprobs import ChatLogprobs
 from traceapp.wire.openai.usage import UsageBody
 
@@ -91,11 +91,8 @@ class ChatChoice(BaseModel):
     finish_reason: Ending | None
 
 
-class ChatCompletion(BaseModel):
-    id: str
+class ChatCompletion(Headed):
     object: Literal["chat.completion"] = "chat.completion"
-    created: int = Field(description="Unix seconds.")
-    model: str
     choices: list[ChatChoice]
     usage: UsageBody
 
@@ -110,9 +107,7 @@ class ChatCompletion(BaseModel):
     ) -> ChatCompletion:
         """One choice for each piece; logprobs where a vocabulary is given to name tokens by."""
         return cls(
-            id=head.id,
-            created=head.created,
-            model=head.model,
+            **head.fields(),
             choices=[
                 ChatChoice(
                     index=piece.choice,
@@ -133,11 +128,8 @@ class ChatChunkChoice(BaseModel):
     finish_reason: Ending | None = Field(description="null but in the chunk that ends a choice.")
 
 
-class ChatChunk(BaseModel):
-    id: str
+class ChatChunk(Headed):
     object: Literal["chat.completion.chunk"] = "chat.completion.chunk"
-    created: int = Field(description="The same in every chunk of a stream.")
-    model: str
     choices: list[ChatChunkChoice]
     usage: UsageBody | None = Field(description="null in every chunk but the last.")
 
@@ -158,17 +150,11 @@ class ChatChunk(BaseModel):
             logprobs=vocabulary and ChatLogprobs.of(piece.tokens, vocabulary),
             finish_reason=piece.finish_reason,
         )
-        return cls(id=head.id, created=head.created, model=head.model, choices=[choice], usage=None)
+        return cls(**head.fields(), choices=[choice], usage=None)
 
     @classmethod
     def last(cls, usage: Usage, *, head: Head) -> ChatChunk:
-        return cls(
-            id=head.id,
-            created=head.created,
-            model=head.model,
-            choices=[],
-            usage=UsageBody.of(usage),
-        )
+        return cls(**head.fields(), choices=[], usage=UsageBody.of(usage))
 
 
 class _Call:

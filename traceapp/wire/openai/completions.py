@@ -12,7 +12,7 @@ from inference.completions.values import Ending, Piece, Usage
 from inference.engine.vocabulary import Vocabulary
 from inference.generate_config import COMPLETION_MAX_TOKENS, GenerateConfig
 from traceapp.wire.openai.generation import GenerationBody, pick
-from traceapp.wire.openai.head import Head
+from traceapp.wire.openai.head import Head, Headed
 from traceapp.wire.openai.logprobs import CompletionLogprobs
 from traceapp.wire.openai.usage import UsageBody
 
@@ -61,13 +61,10 @@ class CompletionChoice(BaseModel):
     finish_reason: Ending | None = Field(description="null in a chunk that does not end a choice.")
 
 
-class Completion(BaseModel):
+class Completion(Headed):
     """The answer, and each chunk of a stream: OpenAI gives both one shape."""
 
-    id: str
     object: Literal["text_completion"] = "text_completion"
-    created: int = Field(description="Unix seconds; the same in every chunk of a stream.")
-    model: str
     choices: list[CompletionChoice]
     usage: UsageBody | None = Field(None, description="null in every chunk but the last.")
 
@@ -82,9 +79,7 @@ class Completion(BaseModel):
     ) -> Completion:
         """One choice for each piece; logprobs where a vocabulary is given to name tokens by."""
         return cls(
-            id=head.id,
-            created=head.created,
-            model=head.model,
+            **head.fields(),
             choices=[
                 CompletionChoice(
                     text=piece.text,

@@ -35,5 +35,5 @@ class WrongShapeBody(BaseModel):
 
 ERRORS: dict[Any, Any] = {
     422: WrongShapeBody,
-    **dict.fromkeys((400, 403, 413, 429, 500, 503, 504), OpenAIErrorBody),
+    **dict.fromkeys((400, 401, 403, 413, 429, 500, 503, 504), OpenAIErrorBody),
 }
