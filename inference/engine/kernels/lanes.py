@@ -59,14 +59,16 @@ def dots(format: int, rows: int, vectors: int) -> Any:
         w_starts = [at(b, w, row_bytes, r) for r in range(rows)]
         x_starts = [at(b, x, x_bytes, v) for v in range(vectors)]
 
-        def multiply(places: list[Value], x_places: list[Value], first: int, lanes: int) -> None:
-            """Add the products of some columns; the side with fewer registers is held."""
+        def multiply(
+            places: list[Value], x_places: list[Value], firsts: list[int], lanes: int
+        ) -> None:
+            """Add the products of some pieces; the side with fewer registers is held."""
 
-            def weights_of(r: int) -> Value:
+            def weights_of(r: int, first: int) -> Value:
                 weights = widen(b, places[r], first, lanes)
                 return weights if lanes == LANES else widened(b, weights)
 
-            def x_of(v: int) -> Value:
+            def x_of(v: int, first: int) -> Value:
                 values = load(b, x_places[v], vector_of(F32, lanes), first * 4)
                 return values if lanes == LANES else widened(b, values)
 
@@ -74,17 +76,19 @@ def dots(format: int, rows: int, vectors: int) -> Any:
                 b.store(multiply_add(b, weights, values, b.load(sums[r][v])), sums[r][v])
 
             if vectors > rows:
-                held = [weights_of(r) for r in range(rows)]
-                for v in range(vectors):
-                    values = x_of(v)
-                    for r in range(rows):
-                        accumulate(r, v, held[r], values)
-            else:
-                held = [x_of(v) for v in range(vectors)]
-                for r in range(rows):
-                    weights = weights_of(r)
+                for first in firsts:
+                    held = [weights_of(r, first) for r in range(rows)]
                     for v in range(vectors):
-                        accumulate(r, v, weights, held[v])
+                        values = x_of(v, first)
+                        for r in range(rows):
+                            accumulate(r, v, held[r], values)
+            else:
+                xs = {first: [x_of(v, first) for v in range(vectors)] for first in firsts}
+                for r in range(rows):
+                    for first in firsts:
+                        weights = weights_of(r, first)
+                        for v in range(vectors):
+                            accumulate(r, v, weights, xs[first][v])
 
         turns = b.sdiv(columns, integer(TURN))
         with cgutils.for_range(b, turns) as loop:
@@ -95,8 +99,12 @@ def dots(format: int, rows: int, vectors: int) -> Any:
             for place in places:
                 for line in range(0, prefetched, LINE):
                     prefetch(b, b.add(place, integer(PREFETCH_BYTES + line)))
-            for first in range(0, TURN, LANES):
-                multiply(places, x_places, first, LANES)
+            pieces = list(range(0, TURN, LANES))
+            if BLOCK_COLUMNS[format] == TURN:  # row by row: a block's scales are held for it alone
+                multiply(places, x_places, pieces, LANES)
+            else:
+                for first in pieces:
+                    multiply(places, x_places, [first], LANES)
         if BLOCK_COLUMNS[format] == STEP:  # the last turn need not be whole
             steps = b.sdiv(b.srem(columns, integer(TURN)), integer(STEP))
             with cgutils.for_range(b, steps) as loop:
@@ -105,7 +113,7 @@ def dots(format: int, rows: int, vectors: int) -> Any:
                 x_offset = b.mul(step, integer(STEP * 4))
                 places = [b.add(start, w_offset) for start in w_starts]
                 x_places = [b.add(start, x_offset) for start in x_starts]
-                multiply(places, x_places, 0, STEP)
+                multiply(places, x_places, [0], STEP)
         totals = sums_of_lanes(b, [b.load(of_row[v]) for v in range(vectors) for of_row in sums])
         for v in range(vectors):
             store(b, lanes_of(b, totals, v * rows, rows), at(b, y, y_bytes, v), 0)
