@@ -42,18 +42,18 @@ def start_runtime(
     implementation, reason = implementation_for(checkpoint.folder, gguf=checkpoint.gguf)
     logger.info("run by %s: %s", implementation, reason)
     kernels_dir = weights_dir / "kernels"
-    if implementation == "kernels" and not kernels_dir.exists():
-        logger.info("this first start compiles the kernels, which takes up to a minute")
-
     card = card_of(checkpoint, implementation, served_name)
     started: Future[Runtime] = Future()
 
     def load() -> Engine:
         # Imported here, on the thread that will use it, and by no process that only migrates.
         from inference.engine.kernel_check import KernelsDiffer
+        from inference.engine.kernels.cache import folder_of
         from inference.engine.loading import load_engine
 
         begun = time.monotonic()
+        if implementation == "kernels" and not folder_of(kernels_dir).exists():
+            logger.info("this first start compiles the kernels, which takes up to a minute")
         load_with = partial(
             load_engine,
             checkpoint.folder,

@@ -14,6 +14,7 @@ the first 1,024 ranks lie in id order when nothing is cut, which spares a full s
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -54,41 +55,42 @@ def sample(logits: Tensor, params: SamplingParams, uniform: Uniform) -> Draw:
 
     Raises InferenceFailed where every logit is -inf: a mask left nothing.
     """
-    if logits.max().isneginf():
+    largest = float(logits.numpy().max())
+    if largest == -math.inf:
         raise InferenceFailed("the settings leave no token that could be drawn")
     if params.temperature == 0:
         token_id = int(most_probable(logits, 1)[0])
         return Draw(token_id=token_id, u=None, lower=0.0, upper=1.0, probability=1.0, kept=1)
-    weights = _weights(logits, params.temperature)
+    total, kept = selection.mass(logits.numpy(), largest, params.temperature)
     if not _cuts(params):
-        return _draw_from_all(weights, most_probable(logits, HEAD), uniform.random())
-    ranked = _kept_ids(logits, weights, params)
-    cumulative = weights[ranked].cumsum(-1)
+        return _draw_from_all(logits, largest, params.temperature, total, kept, uniform.random())
+    ranked, weights = _kept(logits, largest, total, params)
+    cumulative = weights.cumsum(-1)
     return _at(uniform.random(), ranked, cumulative / cumulative[-1], kept=ranked.numel())
 
 
 def given(logits: Tensor, params: SamplingParams, token_id: int) -> Draw:
     """The draw of a token that was given: how probable and among how many, but no number."""
+    largest = float(logits.numpy().max())
     if params.temperature == 0:
-        ids = most_probable(logits, 1)
-        weights = (logits == logits.max()).double()
+        share, kept = float(token_id == int(most_probable(logits, 1)[0])), 1
     else:
-        weights = _weights(logits, params.temperature)
-        ids = _kept_ids(logits, weights, params) if _cuts(params) else (weights > 0).nonzero()[:, 0]
-    share = float(weights[token_id] / weights[ids].sum()) if (ids == token_id).any() else 0.0
-    return Draw(
-        token_id=token_id, u=None, lower=0.0, upper=share, probability=share, kept=ids.numel()
-    )
+        mass, kept = selection.mass(logits.numpy(), largest, params.temperature)
+        ids = torch.tensor([token_id])
+        if _cuts(params):
+            ranked, weights = _kept(logits, largest, mass, params)
+            ids, mass, kept = ranked[ranked == token_id], float(weights.sum()), ranked.numel()
+        share = float(_weights(logits, ids, largest, params.temperature).sum()) / mass
+    return Draw(token_id=token_id, u=None, lower=0.0, upper=share, probability=share, kept=kept)
 
 
-def _weights(logits: Tensor, temperature: float) -> Tensor:
-    """exp(logit / temperature), the largest being 1; (V,) float64.
+def _weights(logits: Tensor, ids: Tensor, largest: float, temperature: float) -> Tensor:
+    """exp(logit / temperature) of some ids, the row's largest being 1; (n,) float64.
 
     In float64 and with the largest logit at 0, a temperature near 0 gives 0 and not NaN.
     """
-    row = logits.numpy()
-    weights = np.empty(row.size)
-    selection.weigh(row, float(row.max()), temperature, weights)
+    weights = np.empty(ids.numel())
+    selection.weigh(logits.numpy()[ids.numpy()], largest, temperature, weights)
     return torch.from_numpy(weights)
 
 
@@ -96,22 +98,27 @@ def _cuts(params: SamplingParams) -> bool:
     return params.top_k > 0 or params.top_p < 1 or params.min_p > 0
 
 
-def _kept_ids(logits: Tensor, weights: Tensor, params: SamplingParams) -> Tensor:
-    """The ids that the cuts keep, most probable first."""
-    total = float(weights.sum())
+def _kept(
+    logits: Tensor, largest: float, total: float, params: SamplingParams
+) -> tuple[Tensor, Tensor]:
+    """The ids that the cuts keep, most probable first, and their weights.
+
+    `total` is the mass of the whole row.
+    """
     count = max(HEAD, params.top_k + 1)
-    ranked = most_probable(logits, count)
-    while (kept := _kept(weights[ranked], total, params)) == ranked.numel() < weights.numel():
-        count *= 8  # the cut may lie past the head
+    while True:
         ranked = most_probable(logits, count)
-    return ranked[:kept]
+        weights = _weights(logits, ranked, largest, params.temperature)
+        kept = _kept_of(weights, total, params)
+        if kept < ranked.numel() or ranked.numel() == logits.numel():
+            return ranked[:kept], weights[:kept]
+        count *= 8  # the cut may lie past the head
 
 
-def _kept(ranked_weights: Tensor, total: float, params: SamplingParams) -> int:
+def _kept_of(ranked_weights: Tensor, total: float, params: SamplingParams) -> int:
     """How many of the first tokens the cuts keep, at least one; all if the cut is not among them.
 
-    `total` is the mass of the whole row. Top-p keeps the fewest tokens that reach it, the
-    crossing one included.
+    Top-p keeps the fewest tokens that reach it, the crossing one included.
     """
     kept = int((ranked_weights > 0).sum())
     cumulative = ranked_weights.cumsum(-1)
@@ -126,18 +133,19 @@ def _kept(ranked_weights: Tensor, total: float, params: SamplingParams) -> int:
     return kept
 
 
-def _draw_from_all(weights: Tensor, head: Tensor, u: float) -> Draw:
-    cumulative = weights[head].cumsum(-1)
-    head_mass = float(cumulative[-1])
-    kept = int(np.count_nonzero(weights.numpy()))
-    weights[head] = 0.0
-    total = head_mass + float(weights.sum())
+def _draw_from_all(
+    logits: Tensor, largest: float, temperature: float, total: float, kept: int, u: float
+) -> Draw:
+    head = most_probable(logits, HEAD)
+    cumulative = _weights(logits, head, largest, temperature).cumsum(-1)
     ends = cumulative / total
-    if u < ends[-1]:
+    if u < ends[-1] or head.numel() == logits.numel():
         return _at(u, head, ends, kept=kept)
-    start = float(ends[-1])
-    ends = (head_mass + weights.cumsum(-1)) / total
-    return _at(u, torch.arange(weights.numel()), ends, kept=kept, start=start)
+    weights = np.empty(logits.numel())
+    selection.weigh(logits.numpy(), largest, temperature, weights)
+    weights[head.numpy()] = 0.0
+    ends = (cumulative[-1] + torch.from_numpy(weights).cumsum(-1)) / total
+    return _at(u, torch.arange(weights.size), ends, kept=kept, start=float(cumulative[-1] / total))
 
 
 def _at(u: float, ids: Tensor, ends: Tensor, *, kept: int, start: float = 0.0) -> Draw:

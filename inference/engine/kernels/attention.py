@@ -15,15 +15,18 @@ import numpy as np
 from numba import float32, njit
 
 from inference.engine.kernels import lanes
+from inference.engine.kernels.formats import STEP
 from inference.engine.kernels.linear import multiply_float32
 from inference.engine.kernels.memory import floats
 from inference.engine.kernels.pointwise import copy, exp
+from inference.engine.kernels.vectors import HAS_AVX512, LANES
 
 CHUNK = 128  # keys: 32 KB of a head of 64, what the nearest cache holds
 BLOCK = 8  # queries of one prompt that share a reading of a chunk
 
-_blend_2x4, _blend_4x2 = lanes.blend(2, 4), lanes.blend(4, 2)
-_blend_8x1, _blend_1x1 = lanes.blend(8, 1), lanes.blend(1, 1)
+PIECES = 4 if HAS_AVX512 else 2  # of LANES columns, as four times as many sums fit
+_blend_four, _blend_two, _blend_one = lanes.blend(PIECES, 4), lanes.blend(4, 2), lanes.blend(4, 1)
+_blend_step = lanes.blend(1, 1, STEP)
 
 
 @njit(error_model="numpy")
@@ -33,45 +36,59 @@ def _blend(p, p_bytes, rows, row_bytes, count, columns, vectors, y, y_bytes):
     while v < vectors:
         left, column = vectors - v, 0
         if left >= 4:
-            while columns - column >= 16:
+            while columns - column >= PIECES * LANES:
                 at = column * 4
-                _blend_2x4(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
-                column += 16
+                _blend_four(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
+                column += PIECES * LANES
             step = 4
         elif left >= 2:
-            while columns - column >= 32:
+            while columns - column >= 4 * LANES:
                 at = column * 4
-                _blend_4x2(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
-                column += 32
+                _blend_two(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
+                column += 4 * LANES
             step = 2
         else:
-            while columns - column >= 64:
+            while columns - column >= 4 * LANES:
                 at = column * 4
-                _blend_8x1(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
-                column += 64
+                _blend_one(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
+                column += 4 * LANES
             step = 1
         while column < columns:
             for u in range(step):
                 at, pu, yu = column * 4, p + u * p_bytes, y + u * y_bytes
-                _blend_1x1(pu, p_bytes, rows + at, row_bytes, count, yu + at, y_bytes)
-            column += 8
+                _blend_step(pu, p_bytes, rows + at, row_bytes, count, yu + at, y_bytes)
+            column += STEP
         v, p, y = v + step, p + step * p_bytes, y + step * y_bytes
+
+
+# These two are left to the compiler's vectors, whose order depends on the count alone.
+
+
+@njit(error_model="numpy", fastmath={"nnan", "nsz"})
+def _largest(scores, count):
+    largest = scores[0]
+    for t in range(1, count):
+        largest = max(largest, scores[t])
+    return largest
+
+
+@njit(error_model="numpy", fastmath={"reassoc"})
+def _sum(scores, count):
+    total = float32(0.0)
+    for t in range(count):
+        total += scores[t]
+    return total
 
 
 @njit(error_model="numpy")
 def _softmax_weights(scores, seen, count, scale):
     """scores[:seen] become e^(score - largest), the rest to `count` 0; gives (m, z)."""
-    largest = scores[0] if seen else float32(0.0)
-    for t in range(1, seen):
-        largest = max(largest, scores[t])
+    largest = _largest(scores, seen) if seen else float32(0.0)
     for t in range(seen):
         scores[t] = exp((scores[t] - largest) * scale)
-    total = float32(0.0)
-    for t in range(seen):
-        total += scores[t]
     for t in range(seen, count):
         scores[t] = float32(0.0)
-    return largest * scale, total
+    return largest * scale, _sum(scores, seen)
 
 
 @njit(error_model="numpy")

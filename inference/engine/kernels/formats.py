@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-LANES: Final = 8  # of a vector: sizes must be a multiple
+STEP: Final = 8  # sizes must be a multiple
 
 FLOAT32: Final = 0
 BF16: Final = 1
@@ -27,7 +27,7 @@ Q8: Final = 2
 Q4: Final = 3
 
 NAMES: Final = ("float32", "bf16", "q8", "q4")
-BLOCK_COLUMNS: Final = (8, 8, 32, 32)  # that one turn of a kernel's inner loop takes
+BLOCK_COLUMNS: Final = (STEP, STEP, 32, 32)
 BLOCK_BYTES: Final = (32, 16, 36, 24)
 
 _Q8 = np.dtype([("d", "<f4"), ("q", "i1", 32)])

@@ -36,8 +36,9 @@ MANY_ROWS = 12  # of a tile that is written out as float32: they must lie in the
 
 @njit(error_model="numpy")
 def tile_rows(columns, vectors):
-    rows = max(4, TILE_WEIGHTS // columns // 12 * 12)  # the kernels take 2, 3 or 4 at a time
-    return rows if vectors < MANY else min(rows, MANY_ROWS)
+    if vectors >= MANY:
+        return MANY_ROWS
+    return max(4, TILE_WEIGHTS // columns // 12 * 12)  # the kernels take 2, 3 or 4 at a time
 
 
 @njit(error_model="numpy")
@@ -77,7 +78,7 @@ def run_task(stage, layer, task, worker, model, work):
         _expand(layer, task, worker, model, work)
     elif stage == CONTRACT:
         _add_product(
-            layer, DOWN, task, worker, model, work, work.gate, model.intermediate, work.middle,
+            layer, DOWN, task, worker, model, work, work.gated, model.intermediate, work.middle,
             work.x,
         )  # fmt: skip
     elif stage == PREDICT:
@@ -205,16 +206,20 @@ def _add_product(layer, which, task, worker, model, work, x, columns, residual, 
 
 @njit(error_model="numpy")
 def _expand(layer, task, worker, model, work):
-    """A tile of W_gate and the same tile of W_up, and SwiGLU of what they give."""
+    """A tile of W_gate and the same tile of W_up, and SwiGLU of what they give.
+
+    It is taken of all M rows at once: the few numbers of one row would fill no vectors.
+    """
     columns, width = model.hidden, model.intermediate
     tile = tile_rows(columns, work.rows)
     first = task * tile
     rows = min(tile, width - first)
-    gate, up = work.gate + first * 4, work.up + first * 4
-    _product(layer, GATE, first, rows, columns, work.normed, gate, width, worker, model, work)
-    _product(layer, UP, first, rows, columns, work.normed, up, width, worker, model, work)
+    gate, up = work.gate_tile + worker * work.tile_bytes, work.up_tile + worker * work.tile_bytes
+    _product(layer, GATE, first, rows, columns, work.normed, gate, rows, worker, model, work)
+    _product(layer, UP, first, rows, columns, work.normed, up, rows, worker, model, work)
+    swiglu(gate, up, work.rows * rows)
     for m in range(work.rows):
-        swiglu(gate + m * width * 4, up + m * width * 4, rows)
+        copy(gate + m * rows * 4, work.gated + (m * width + first) * 4, rows)
 
 
 @njit(error_model="numpy")

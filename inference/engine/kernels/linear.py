@@ -14,6 +14,7 @@ from numba import njit
 
 from inference.engine.kernels import lanes
 from inference.engine.kernels.formats import BF16, FLOAT32, NAMES, Q4, Q8
+from inference.engine.kernels.vectors import HAS_AVX512
 
 MANY = 8  # vectors, from which on a row is worth writing out as float32
 
@@ -21,9 +22,12 @@ MANY = 8  # vectors, from which on a row is worth writing out as float32
 def _multiply_of(format: int) -> Any:
     """The kernel of one format: four, two and then one vector at a time."""
     # As many sums as there are registers for, beside what a format needs to be widened.
-    height = 3 if format == FLOAT32 else 2
-    by_four, by_two = lanes.dots(format, height, 4), lanes.dots(format, 4, 2)
-    by_one, single = lanes.dots(format, 4, 1), lanes.dots(format, 1, 1)
+    tall, low = (6, 4) if HAS_AVX512 else (3, 2)
+    height = tall if format == FLOAT32 else low
+    by_four, by_two, by_one = (
+        lanes.dots(format, rows, vectors) for rows, vectors in ((height, 4), (4, 2), (4, 1))
+    )
+    row_by_four, row_by_two, row_by_one = (lanes.dots(format, 1, vectors) for vectors in (4, 2, 1))
 
     def multiply(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes):
         m = 0
@@ -34,21 +38,28 @@ def _multiply_of(format: int) -> Any:
                 while rows - n >= height:
                     by_four(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
                     n += height
+                while n < rows:
+                    at = w + n * row_bytes
+                    row_by_four(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += 1
             elif left >= 2:
                 step = 2
                 while rows - n >= 4:
                     by_two(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
                     n += 4
+                while n < rows:
+                    at = w + n * row_bytes
+                    row_by_two(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += 1
             else:
                 step = 1
                 while rows - n >= 4:
                     by_one(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
                     n += 4
-            while n < rows:
-                for v in range(step):
-                    xv, yv = x + v * x_bytes, y + v * y_bytes + 4 * n
-                    single(w + n * row_bytes, row_bytes, xv, x_bytes, columns, yv, y_bytes)
-                n += 1
+                while n < rows:
+                    at = w + n * row_bytes
+                    row_by_one(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += 1
             m, x, y = m + step, x + step * x_bytes, y + step * y_bytes
 
     # Compiled objects of several processes meet in one, where the linker takes functions of one

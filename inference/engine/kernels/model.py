@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from inference.engine.kernels.attention import BLOCK, CHUNK
 from inference.engine.kernels.formats import Matrix
-from inference.engine.kernels.forward import MANY_ROWS, TILE_WEIGHTS
+from inference.engine.kernels.forward import MANY_ROWS, TILE_WEIGHTS, tile_rows
+from inference.engine.kernels.linear import MANY
 from inference.engine.kernels.records import MODEL, WORK, Record
 from inference.engine.kernels.shape import Shape, Unsupported
 from inference.engine.kernels.team import CELL_BYTES
@@ -121,7 +122,13 @@ def workspace_of(shape: Shape, *, rows: int, positions: int, workers: int) -> Re
     vectors = BLOCK * (shape.heads // shape.key_heads)  # of one task of attention
     chunks = -(-positions // CHUNK)
     tile = max(TILE_WEIGHTS, MANY_ROWS * max(shape.hidden, wide, shape.intermediate))
-    numbers = {"workers": workers, "most_chunks": chunks, "unpacked_bytes": tile * 4}
+    outputs = max(rows * MANY_ROWS, MANY * tile_rows.py_func(shape.hidden, 1))  # of one tile
+    numbers = {
+        "workers": workers,
+        "most_chunks": chunks,
+        "unpacked_bytes": tile * 4,
+        "tile_bytes": outputs * 4,
+    }
     integers = ("ids", "positions", "keys", "values", "capacities", "block_first", "block_rows")
     floats = {
         "x": (rows, shape.hidden),
@@ -130,8 +137,9 @@ def workspace_of(shape: Shape, *, rows: int, positions: int, workers: int) -> Re
         "qkv": (rows, qkv),
         "partial": (rows, shape.heads, chunks, 2 + shape.head_dim),
         "attended": (rows, wide),
-        "gate": (rows, shape.intermediate),
-        "up": (rows, shape.intermediate),
+        "gated": (rows, shape.intermediate),
+        "gate_tile": (workers, outputs),
+        "up_tile": (workers, outputs),
         "scores": (workers, vectors, CHUNK),
         "gathered": (workers, vectors, shape.head_dim),
         "blended": (workers, vectors, shape.head_dim),

@@ -46,10 +46,11 @@ WORK = np.dtype(
         ("partial", "i8"),  # (M, H, most_chunks, 2 + d)
         ("most_chunks", "i8"),
         ("attended", "i8"),  # (M, H d)
-        *[(name, "i8") for name in ("gate", "up")],  # (M, I)
+        ("gated", "i8"),  # (M, I)
         ("workers", "i8"),
         ("scores", "i8"),  # (W, BLOCK H / G, CHUNK)
         *[(name, "i8") for name in ("gathered", "blended")],  # (W, BLOCK H / G, d)
+        *[(name, "i8") for name in ("gate_tile", "up_tile", "tile_bytes")],  # (W, .): a tile of M
         *[(name, "i8") for name in ("unpacked", "unpacked_bytes")],  # (W, .): a tile as float32
         ("cells", "i8"),  # what the threads share: see `team`
     ],

@@ -102,6 +102,17 @@ def moments(row, largest):
     return total, weighted
 
 
+@njit(error_model="numpy", nogil=True, cache=True, fastmath={"reassoc"})
+def mass(row, largest, temperature):
+    """The sum of what `weigh` gives, and how many of those are not 0."""
+    total, count = 0.0, 0.0
+    for i in range(row.size):
+        weight = exp64((float64(row[i]) - largest) / temperature)
+        total += weight
+        count += float64(weight > 0.0)
+    return total, int64(count)
+
+
 @njit(error_model="numpy", nogil=True, cache=True)
 def weigh(row, largest, temperature, weights):
     """weights[i] = e^((logit - largest) / temperature), (V,) float64."""
@@ -191,6 +202,7 @@ def warm_up() -> None:
     row = np.zeros(2 * BLOCK, np.float32)
     not_finite(row)
     moments(row, 0.0)
+    mass(row, 0.0, 1.0)
     weigh(row, 0.0, 1.0, np.empty(row.size))
     rank_of(row, 0)
     bins_below(row, most_probable(row, 2))

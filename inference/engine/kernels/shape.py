@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from inference.engine.kernels.formats import LANES
+from inference.engine.kernels.formats import STEP
 
 
 class Unsupported(ValueError):
@@ -58,7 +58,7 @@ def shape_of(config: dict[str, Any]) -> Shape:
         tied=config.get("tie_word_embeddings", False),
     )
     for size in (shape.hidden, shape.intermediate, shape.head_dim):
-        _require(size % LANES == 0, f"a size of {size}")
+        _require(size % STEP == 0, f"a size of {size}")
     _require(shape.heads % shape.key_heads == 0, "heads that do not share keys evenly")
     return shape
 

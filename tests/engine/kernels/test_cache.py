@@ -10,9 +10,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import numba
 from numba.core.dispatcher import Dispatcher
 
 from inference.engine import kernels
+from inference.engine.kernels.cache import folder_of, keep_compiled_under
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -80,3 +82,26 @@ def test_every_kernel_has_a_name_of_its_own():
     names = Counter(compiled.values())
     assert "inference.engine.kernels.linear.multiply_q4" in names
     assert {name for name, times in names.items() if times > 1} == set()
+
+
+def test_a_new_version_drops_all_but_the_folders_that_were_used_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # put back afterwards
+    others = [tmp_path / f"{number:016x}" for number in range(4)]
+    for age, folder in enumerate([*others, tmp_path / "notes"]):
+        (folder / "inside").mkdir(parents=True)
+        os.utime(folder, (1_000_000 - age, 1_000_000 - age))
+    assert not folder_of(tmp_path).exists()
+    keep_compiled_under(tmp_path)
+    assert str(folder_of(tmp_path)) == numba.config.CACHE_DIR
+    left = {folder_of(tmp_path), *others[:2], tmp_path / "notes"}
+    assert set(tmp_path.iterdir()) == left
+
+
+def test_a_folder_that_is_there_counts_as_used_by_each_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    keep_compiled_under(tmp_path)
+    os.utime(folder_of(tmp_path), (1, 1))
+    (tmp_path / "0123456789abcdef").mkdir()
+    keep_compiled_under(tmp_path)
+    assert folder_of(tmp_path).stat().st_mtime > 1
+    assert (tmp_path / "0123456789abcdef").exists()

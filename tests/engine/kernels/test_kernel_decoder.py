@@ -43,6 +43,17 @@ def test_a_prompt_gives_the_logits_and_the_cache_of_transformers(pair, length):
             )
 
 
+@pytest.mark.parametrize("head_dim", [64, 72, 136])
+def test_heads_of_any_size_give_the_logits_of_transformers_at_once_and_by_token(head_dim, tmp_path):
+    model = model_of("llama", head_dim=head_dim)
+    decoder = decoder_of(model, tmp_path)
+    ids = ids_of(12)
+    logits = decoder.prefill(decoder.new_context(12), ids, every_position=True)
+    torch.testing.assert_close(logits, run(model, ids).logits[0], atol=2e-4, rtol=2e-4)
+    context = decoder.new_context(12)
+    assert torch.equal(torch.cat([decoder.decode([context], [i]) for i in ids]), logits)
+
+
 def test_each_further_token_gives_the_logits_of_one_pass_over_all(pair):
     model, decoder = pair
     ids = ids_of(150)
