@@ -17,17 +17,20 @@ MEGABYTE = 1_000_000
 HEAD = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\n"
 
 
-def slow_headers(second):
-    return HEAD if second == 0 else b"X-%d: y\r\n" % second
+def slow_headers(connection, second):
+    connection.send(HEAD if second == 0 else b"X-%d: y\r\n" % second)
 
 
-def slow_body(second):
-    return HEAD + b"Content-Length: 9999\r\n\r\n{" if second == 0 else b" "
+def slow_body(connection, second):
+    connection.send(HEAD + b"Content-Length: 9999\r\n\r\n{" if second == 0 else b" ")
 
 
-def slow_reading(second):
-    """Asks again and again, and reads nothing."""
-    return request_bytes(one_trace(max_new_tokens=1))
+def slow_reading(connection, second):
+    """Asks for the longest answer there is, and takes it a few bytes a second."""
+    if second == 0:
+        connection.send(request_bytes(one_trace(), "/v1/traces?include=analysis"))
+    else:
+        connection.recv(10)
 
 
 def test_slow_clients_hold_up_nobody(tiny_server, row):
@@ -42,8 +45,8 @@ def test_slow_clients_hold_up_nobody(tiny_server, row):
             slow.append((connection, (slow_headers, slow_body, slow_reading)[number % 3]))
         for second in range(seconds):
             for connection, part in slow:
-                with suppress(OSError):  # the server has had enough of it, or does not read
-                    connection.send(part(second))
+                with suppress(OSError):  # the server has had enough of it, or said nothing yet
+                    part(connection, second)
             time.sleep(1)  # how slow they are
         held = (server.memory() - memory) / MEGABYTE
         over = time.monotonic()
