@@ -95,7 +95,7 @@ def test_no_request_breaks_the_server(chatting, tmp_path, row):
     with httpx.Client(base_url=chatting.url, timeout=120) as client:
 
         @settings(
-            max_examples=size(3000, 150),
+            max_examples=size(4500, 150),
             deadline=None,
             database=None,
             derandomize=True,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from contextlib import ExitStack, suppress
 
+import httpx
 import pytest
 
-from tests.reliability.clients import files_of, one_trace, request_bytes, watching
+from tests.reliability.clients import files_of, watching
 from tests.reliability.figures import FULL, p99, size
 
 pytestmark = pytest.mark.timeout(600)
@@ -17,22 +19,26 @@ MEGABYTE = 1_000_000
 HEAD = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\n"
 
 
-def slow_headers(second):
-    return HEAD if second == 0 else b"X-%d: y\r\n" % second
+def slow_headers(connection, second, script):
+    connection.send(HEAD if second == 0 else b"X-%d: y\r\n" % second)
 
 
-def slow_body(second):
-    return HEAD + b"Content-Length: 9999\r\n\r\n{" if second == 0 else b" "
+def slow_body(connection, second, script):
+    connection.send(HEAD + b"Content-Length: 9999\r\n\r\n{" if second == 0 else b" ")
 
 
-def slow_reading(second):
-    """Asks again and again, and reads nothing."""
-    return request_bytes(one_trace(max_new_tokens=1))
+def slow_reading(connection, second, script):
+    """Asks for the page's script, and takes it a few bytes a second."""
+    if second == 0:
+        connection.send(f"GET {script} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    else:
+        connection.recv(10)
 
 
 def test_slow_clients_hold_up_nobody(tiny_server, row):
     """Slow headers, slow body, slow reading, 300 connections."""
     server, seconds = tiny_server, size(30, 3)
+    (script,) = re.findall(r'src="(/static/build/explorer[^"]*)"', httpx.get(server.url).text)
     files, memory = files_of(server), server.memory()
     with ExitStack() as stack, watching(server) as health:
         slow = []
@@ -42,8 +48,8 @@ def test_slow_clients_hold_up_nobody(tiny_server, row):
             slow.append((connection, (slow_headers, slow_body, slow_reading)[number % 3]))
         for second in range(seconds):
             for connection, part in slow:
-                with suppress(OSError):  # the server has had enough of it, or does not read
-                    connection.send(part(second))
+                with suppress(OSError):  # the server has had enough of it, or said nothing yet
+                    part(connection, second, script)
             time.sleep(1)  # how slow they are
         held = (server.memory() - memory) / MEGABYTE
         over = time.monotonic()
