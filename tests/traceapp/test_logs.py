@@ -25,8 +25,8 @@ def logged():
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(DiscreetFormatter("{levelname} {name}: {message}", style="{"))
-    logger = logging.getLogger("test_logs")
-    logger.propagate = False
+    # On its own: of one that it finds, pytest keeps what was logged, as text for other processes.
+    logger = logging.Logger("test_logs")
     logger.addHandler(handler)
     yield logger, written
     logger.removeHandler(handler)
