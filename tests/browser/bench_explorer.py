@@ -26,15 +26,15 @@ window.WebSocket = class extends Real {
       if (JSON.parse(data).type !== "step") return;
       const arrived = performance.now();
       const tokens = document.querySelectorAll("button.tok").length;
-      const look = () => {
+      // A task after each frame's own work: what the frame drew is laid out and painted by then.
+      const {port1, port2} = new MessageChannel();
+      const look = () => requestAnimationFrame(() => port2.postMessage(null));
+      port1.onmessage = () => {
         if (document.querySelectorAll("button.tok").length > tokens) {
-          // A task after the frame's own work: layout and paint are done.
-          const {port1, port2} = new MessageChannel();
-          port1.onmessage = () => window.lateness.push(performance.now() - arrived);
-          port2.postMessage(null);
-        } else requestAnimationFrame(look);
+          window.lateness.push(performance.now() - arrived);
+        } else look();
       };
-      requestAnimationFrame(look);
+      look();
     });
   }
 };
