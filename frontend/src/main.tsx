@@ -1,17 +1,13 @@
 /** Makes the server's page live: puts the explorer in place of what works without it. */
 
-import {options, render, type VNode} from "preact";
+import {render, type VNode} from "preact";
 
 import {Explorer} from "./components/Explorer";
 import {ClosedFrame} from "./embed/ClosedFrame";
 import {announceHeight} from "./embed/height";
-import {onNextFrame} from "./frames";
 import {placeOf, readPage, readTyped} from "./page";
 import {readStored} from "./share/stored";
 import {StoredView} from "./share/StoredView";
-
-// Steps can arrive faster than they are drawn: what came since the last frame is drawn together.
-options.debounceRendering = onNextFrame;
 
 const root = document.getElementById("explorer");
 if (root) {

@@ -3,6 +3,7 @@ import {useEffect, useReducer, useRef, useState} from "preact/hooks";
 import {Live} from "../client/live";
 import {FIRST, isReady, linked, type Connection, type Link} from "../domain/connection";
 import {EMPTY, reduce, runningTrace, type Act, type Explorer} from "../domain/explorer";
+import {onNextFrame} from "../frames";
 import type {ClientFrame, CountFrame, ErrorFrame, FoundFrame, Hello, ServerFrame} from "../wire";
 
 /** What is enough to read a trace by. */
@@ -31,17 +32,25 @@ export function useLive(): LiveState {
   const live = useRef<Live | null>(null);
 
   useEffect(() => {
+    // Steps can arrive faster than they are drawn: what came since the last frame is drawn together.
+    const pending: (Act & {type: "frame"})[] = [];
+    const draw = () => pending.splice(0).forEach(dispatch);
+    const drawSoon = (act: Act & {type: "frame"}) => {
+      if (pending.push(act) === 1) onNextFrame(draw);
+    };
     const onFrame = (frame: ServerFrame) => {
       if (frame.type === "hello") happened(frame);
       else if (frame.type === "count") setCount(frame);
       else if (frame.type === "found") setFound(frame);
-      else if (frame.type !== "error") dispatch({type: "frame", frame});
-      else if (isAboutRun(frame)) dispatch({type: "frame", frame});
+      else if (frame.type !== "error") drawSoon({type: "frame", frame});
+      else if (isAboutRun(frame)) drawSoon({type: "frame", frame});
       else setStray(frame);
     };
     const onConnection = (state: Connection) => {
       happened(state);
-      if (state === "lost") dispatch({type: "disconnected"});
+      if (state !== "lost") return;
+      draw();
+      dispatch({type: "disconnected"});
     };
     const address = new URL("/ws/traces", location.href);
     address.protocol = address.protocol.replace("http", "ws");
