@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.other_site import OtherSite
+from tests.held import PROGRAM, RunGate
 from tests.serving import serving
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -47,5 +48,23 @@ def server(tmp_path_factory: pytest.TempPathFactory, course: OtherSite) -> Itera
     data_dir = tmp_path_factory.mktemp("server")
     with serving(
         data_dir, "--model", "smollm2-135m", TRACEAPP_EMBED_SITES=course.listed
+    ) as started:
+        yield started.url
+
+
+@pytest.fixture(scope="session")
+def run_gate() -> Iterator[RunGate]:
+    with RunGate() as gate:
+        yield gate
+
+
+@pytest.fixture(scope="session")
+def held_server(tmp_path_factory: pytest.TempPathFactory, run_gate: RunGate) -> Iterator[str]:
+    """The address of a real server whose every run waits at `run_gate` after three steps."""
+    with serving(
+        tmp_path_factory.mktemp("held"),
+        *("--model", "smollm2-135m"),
+        program=PROGRAM,
+        **run_gate.variables,
     ) as started:
         yield started.url

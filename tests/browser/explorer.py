@@ -7,6 +7,8 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
+from tests.held import STEPS_BEFORE_GATE
+
 SOCKET = "**/ws/traces"
 # A busy machine takes a second a token.
 PATIENCE_MS = 60_000
@@ -40,6 +42,14 @@ def run(page: Page, server: str, prompt: str = "The moon is", **settings: str) -
     fill(page, prompt, **{"max_new_tokens": "4", **settings})
     page.get_by_role("button", name="Run", exact=True).click()
     await_end(page)
+
+
+def run_to_the_gate(page: Page, server: str) -> None:
+    """A run of 32 tokens, which waits at the gate of `held_server` after a few."""
+    open_page(page, server)
+    fill(page, "I like tea. I like tea. I", max_new_tokens="32")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(strip(page).get_by_role("button")).to_have_count(STEPS_BEFORE_GATE, timeout=PATIENCE_MS)
 
 
 def await_end(page: Page) -> None:

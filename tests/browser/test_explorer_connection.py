@@ -16,8 +16,9 @@ from tests.browser.explorer import (
     fill,
     open_page,
     run,
-    strip,
+    run_to_the_gate,
 )
+from tests.held import STEPS_BEFORE_GATE
 
 pytestmark = pytest.mark.browser
 
@@ -37,15 +38,13 @@ def test_a_lost_connection_is_said_and_comes_back_by_itself(page, server):
     expect(page.get_by_role("button", name="Compare")).to_have_count(1, timeout=PATIENCE_MS)
 
 
-def test_a_run_that_is_cut_short_keeps_its_steps_and_says_so(page, server):
+def test_a_run_that_is_cut_short_keeps_its_steps_and_says_so(page, held_server, run_gate):
     wire = Wire(page)
-    open_page(page, server)
-    fill(page, "I like tea. I like tea. I", max_new_tokens="32")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(strip(page).get_by_role("button")).not_to_have_count(0, timeout=PATIENCE_MS)
+    run_to_the_gate(page, held_server)
     wire.cut()
     expect(page.get_by_text("The connection broke here")).to_be_visible()
-    assert len(drawn(page)) >= 1
+    assert len(drawn(page)) == STEPS_BEFORE_GATE
+    run_gate.open()
 
 
 @pytest.mark.parametrize("was_there", [True, False])

@@ -6,15 +6,16 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.explorer import (
-    PATIENCE_MS,
     await_end,
     drawn,
     fill,
     open_page,
     pane,
     run,
+    run_to_the_gate,
     strip,
 )
+from tests.held import STEPS_BEFORE_GATE
 
 pytestmark = pytest.mark.browser
 
@@ -37,29 +38,25 @@ def test_the_prompt_is_counted_in_tokens_while_it_is_typed(page, server):
     expect(page.get_by_text("5 tokens of at most 256")).to_be_visible()
 
 
-def test_stop_ends_a_run_and_keeps_what_had_come(page, server):
-    open_page(page, server)
-    fill(page, "I like tea. I like tea. I", max_new_tokens="32")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(strip(page).get_by_role("button")).not_to_have_count(0, timeout=PATIENCE_MS)
+def test_stop_ends_a_run_and_keeps_what_had_come(page, held_server, run_gate):
+    run_to_the_gate(page, held_server)
     page.get_by_role("button", name="Stop", exact=True).click()
+    run_gate.open()
     await_end(page)
-    assert 1 <= len(drawn(page)) < 32
+    assert STEPS_BEFORE_GATE <= len(drawn(page)) < 32
     expect(page.get_by_text("You stopped it.")).to_be_visible()
     expect(page.get_by_role("button", name="Stop", exact=True)).to_have_attribute(
         "aria-disabled", "true"
     )
 
 
-def test_a_new_run_takes_the_place_of_one_that_is_on(page, server):
-    open_page(page, server)
-    fill(page, "I like tea. I like tea. I", max_new_tokens="32")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(strip(page).get_by_role("button")).not_to_have_count(0, timeout=PATIENCE_MS)
+def test_a_new_run_takes_the_place_of_one_that_is_on(page, held_server, run_gate):
+    run_to_the_gate(page, held_server)
     fill(page, "1, 2, 3, 4, 5, 6,", max_new_tokens="2")
     page.get_by_role("button", name="Run", exact=True).click()
+    run_gate.open()
     await_end(page)
-    assert drawn(page) == ["␣", "7"]
+    expect(strip(page).get_by_role("button")).to_have_text(["␣", "7"])
 
 
 def test_the_same_seed_draws_the_same_again_and_both_runs_stay(page, server):
