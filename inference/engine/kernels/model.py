@@ -16,7 +16,7 @@ from inference.engine.kernels.forward import MANY_ROWS, TILE_WEIGHTS, tile_rows
 from inference.engine.kernels.linear import MANY
 from inference.engine.kernels.records import MODEL, WORK, Record
 from inference.engine.kernels.shape import Shape, Unsupported
-from inference.engine.kernels.team import CELL_BYTES
+from inference.engine.kernels.team import cell_bytes
 
 _MATRICES = (
     "self_attn.q_proj",
@@ -147,7 +147,7 @@ def workspace_of(shape: Shape, *, rows: int, positions: int, workers: int) -> Re
     }
     arrays: dict[str, NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in integers}
     arrays |= {name: np.empty(size, np.float32) for name, size in floats.items()}
-    arrays["cells"] = np.zeros(CELL_BYTES // 8, np.int64)
+    arrays["cells"] = np.zeros(cell_bytes(workers) // 8, np.int64)
     return Record(WORK, numbers, arrays)
 
 
