@@ -1,5 +1,6 @@
 """
-Addresses, seen from compiled code as arrays or as cells that threads share.
+Addresses, seen from compiled code as arrays or as cells that threads share; and what threads that
+wait for each other need.
 
 Kernels pass addresses: an array of numba is ten arguments, and each slice of it would count its
 references in one place that every thread writes. Nothing here owns or checks anything.
@@ -8,6 +9,7 @@ references in one place that every thread writes. Nothing here owns or checks an
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 from llvmlite import ir
@@ -15,7 +17,9 @@ from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-I64 = ir.IntType(64)
+I32, I64 = ir.IntType(32), ir.IntType(64)
+TIMESPEC = ir.ArrayType(I64, 2)  # of 64-bit systems
+SECOND = 1_000_000_000  # nanoseconds
 ORDER = "seq_cst"  # a pass makes a few thousand atomic steps: no weaker order is worth a proof
 
 
@@ -107,16 +111,47 @@ def give_way(typing_context: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if sys.platform in ("linux", "darwin"):
-            _call(builder, ir.IntType(32), "sched_yield")
+            _call(builder, I32, "sched_yield")
         return context.get_dummy_value()
 
     return types.void(), codegen
+
+
+@intrinsic
+def nanoseconds(typing_context: Any) -> Any:
+    """A clock that only goes on; where the system has none to call, one of the processor's."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if sys.platform not in ("linux", "darwin"):
+            return builder.lshr(_call(builder, I64, "llvm.readcyclecounter"), I64(1))
+        time_of_day = cgutils.alloca_once(builder, TIMESPEC)
+        clock = I32(time.CLOCK_MONOTONIC)
+        _call(builder, I32, "clock_gettime", clock, time_of_day)
+        seconds, rest = (builder.extract_value(builder.load(time_of_day), i) for i in range(2))
+        return builder.add(builder.mul(seconds, I64(SECOND)), rest)
+
+    return types.int64(), codegen
+
+
+@intrinsic
+def nap(typing_context: Any, duration: Any) -> Any:
+    """Sleep for so many nanoseconds, less than a second, where the system can; or a little more."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if sys.platform in ("linux", "darwin"):
+            asked = cgutils.alloca_once(builder, TIMESPEC)
+            seconds_and_rest = ir.Constant(TIMESPEC, [0, 0])
+            builder.store(builder.insert_value(seconds_and_rest, args[0], 1), asked)
+            _call(builder, I32, "nanosleep", asked, ir.Constant(TIMESPEC.as_pointer(), None))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
 
 
 def _cell(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, I64.as_pointer())
 
 
-def _call(builder: Any, result: Any, name: str) -> None:
-    function_type = ir.FunctionType(result, [])
-    builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), [])
+def _call(builder: Any, result: Any, name: str, *args: Any) -> Any:
+    function_type = ir.FunctionType(result, [arg.type for arg in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), args)

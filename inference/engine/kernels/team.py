@@ -6,8 +6,9 @@ read ahead; one that is done claims from the back of the others' ranges. A range
 which the number of the stage stands beside the two ends. A helper that the system keeps from
 running claims nothing, so a busy core costs its share and no more; which thread takes a task
 changes no result. One that is stopped in the middle of a task holds the others up, though, for as
-long as the system likes: after that some stages are run alone, more of them each time it happens
-again soon. Between passes a helper waits actively for a moment, then sleeps.
+long as the system likes: after that the stages are run alone for some times as long, so that no
+more than a part of the time is lost. Between passes a helper waits actively for a moment, then
+sleeps.
 """
 
 from __future__ import annotations
@@ -30,17 +31,16 @@ from inference.engine.kernels.forward import (
 from inference.engine.kernels.records import Record
 
 # Cells, by their place in bytes; those that several threads write lie in cache lines of their own.
-# PENALTY: how many stages are run alone when a helper is late again, times FORGOTTEN_AFTER.
-STAGE, LAYER, DONE, RUNNING, ALONE, PENALTY = 0, 8, 128, 256, 264, 272
+STAGE, LAYER, DONE, RUNNING, ALONE_UNTIL = 0, 8, 128, 256, 264
 RANGES, RANGE_BYTES = 384, 128  # one a worker
 # A range: the stage's number, its first task that is not claimed, and the end of its tasks.
 NUMBER_AT, FIRST_AT, TASKS = 40, 20, (1 << 20) - 1
 
-SPINS = 20_000  # pauses, each some 20 to 40 ns
-LATE = 25_000  # pauses: far more than a task takes, less than the system gives another its core
-LEAST_ALONE, MOST_ALONE = 4, 8_192  # stages: of one layer, of many passes
-FORGOTTEN_AFTER = 1_024  # shared stages, to 1/e: more than a busy core lets pass without a stop
-SOON = 512  # stages alone, during which it is not worth a helper's while to sleep
+SPINS = 50_000  # pauses, each some 10 to 40 ns: longer than a step has between its passes
+LATE_NS = 1_000_000  # less than the system gives another its core
+LATE_TASKS = 4
+TIMES_ALONE = 10  # as long as was waited for a late helper
+LONGEST_NAP_NS = 2_000_000
 FIRST = np.int64(0)  # layer, and worker: the one that runs the pass
 FEW_TASKS = 4  # fewer are done before a helper has seen them
 
@@ -97,30 +97,41 @@ def _take_tasks(worker, model, work):
 
 
 @njit(error_model="numpy")
+def _is_alone(cells):
+    return memory.nanoseconds() < memory.load(cells + ALONE_UNTIL)
+
+
+@njit(error_model="numpy")
 def _run_stage(stage, layer, model, work):
     tasks, cells = tasks_of(stage, model, work), work.cells
-    if work.workers == 1 or tasks < FEW_TASKS or memory.load(cells + ALONE) > 0:
+    if work.workers == 1 or tasks < FEW_TASKS or _is_alone(cells):
         for task in range(tasks):
             run_task(stage, layer, task, FIRST, model, work)
-        memory.store(cells + ALONE, max(0, memory.load(cells + ALONE) - 1))
         return
     memory.store(cells + STAGE, stage)
     memory.store(cells + LAYER, layer)
     memory.store(cells + DONE, 0)
+    begun = memory.nanoseconds()
     _share_out(tasks, cells, work.workers)
-    others = tasks - _take_tasks(FIRST, model, work)
-    spins, patience = 0, LATE * (1 + work.rows // 128)
+    own = _take_tasks(FIRST, model, work)
+    if memory.load(cells + DONE) < tasks - own:
+        _await(tasks - own, begun, own, cells)
+
+
+@njit(error_model="numpy")
+def _await(others, begun, own, cells):
+    """Wait until the helpers have done so many tasks; take note if it is long."""
+    waiting_since = memory.nanoseconds()
+    patience = max(LATE_NS, LATE_TASKS * (waiting_since - begun) // max(1, own))
+    waited = np.int64(0)
     while memory.load(cells + DONE) < others:
-        spins += 1
-        if spins < patience:
+        waited = memory.nanoseconds() - waiting_since
+        if waited < patience:
             memory.pause()
         else:
             memory.give_way()
-    penalty = max(LEAST_ALONE * FORGOTTEN_AFTER, memory.load(cells + PENALTY))
-    if spins >= patience:
-        memory.store(cells + ALONE, penalty // FORGOTTEN_AFTER)
-        penalty = min(2 * penalty, MOST_ALONE * FORGOTTEN_AFTER)
-    memory.store(cells + PENALTY, penalty - penalty // FORGOTTEN_AFTER)
+    if waited >= patience:
+        memory.store(cells + ALONE_UNTIL, waiting_since + (1 + TIMES_ALONE) * waited)
 
 
 @njit(error_model="numpy")
@@ -138,15 +149,19 @@ def _run_pass(model, work):
 
 @njit(error_model="numpy")
 def _help_out(worker, model, work):
-    """Take tasks until none has come for a while and no pass needs help."""
+    """Take tasks until none has come for a while and no pass is on."""
     cells = work.cells
     spins = 0
-    while spins < SPINS or (memory.load(cells + RUNNING) and memory.load(cells + ALONE) < SOON):
+    while spins < SPINS or memory.load(cells + RUNNING):
         if _take_tasks(worker, model, work):
             spins = 0
             continue
         spins += 1
-        if spins % SPINS:
+        alone = memory.load(cells + ALONE_UNTIL) - memory.nanoseconds()
+        if alone > 0:
+            memory.nap(min(alone, LONGEST_NAP_NS))
+            spins = SPINS
+        elif spins < SPINS:
             memory.pause()
         else:
             memory.give_way()
@@ -187,16 +202,15 @@ class Team:
             thread.start()
 
     def run(self) -> None:
-        if self._cells[ALONE // 8] < SOON:
-            for desk in self._desks:
-                desk.ring()
+        for desk in self._desks:
+            desk.ring()
         take_part(FIRST, self._model.view, self._work.view)
 
     def run_alone(self) -> None:
         """Run a pass without the helpers."""
-        before, self._cells[ALONE // 8] = self._cells[ALONE // 8], 1 << 40
+        self._cells[ALONE_UNTIL // 8] = np.iinfo(np.int64).max
         self.run()
-        self._cells[ALONE // 8] = before
+        self._cells[ALONE_UNTIL // 8] = 0
 
     def close(self) -> None:
         """Send the helpers home and wait for them. Must not be called during a pass.
