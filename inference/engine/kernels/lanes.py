@@ -135,6 +135,8 @@ def blend(pieces: int, vectors: int, lanes: int = LANES) -> Any:
         ]
         with cgutils.for_range(b, count) as loop:
             row = b.add(rows, b.mul(loop.index, row_bytes))
+            for line in range(0, lanes * 4 * pieces, LINE):
+                prefetch(b, b.add(row, integer(PREFETCH_BYTES + line)))
             values = [
                 load(b, row, vector_of(F32, lanes), lanes * 4 * piece) for piece in range(pieces)
             ]

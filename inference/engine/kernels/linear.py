@@ -1,9 +1,9 @@
 """
 Matrix times vectors: y[m, n] = sum over k of w[n, k] x[m, k], for rows n of a weight matrix.
 
-A group of rows is read once for up to eight vectors, while it lies in the nearest cache. For many
-vectors (a prompt) a quantised row is first written out as float32. Neither changes a result: the
-sum over k has one order, that of `lanes.dots`.
+A group of rows is read once for up to eight vectors, and widened in registers once for them all. For
+many vectors (a prompt) a row is first written out as float32. Neither changes a result: the sum over
+k has one order, that of `lanes.dots`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,36 @@ from inference.engine.kernels import lanes
 from inference.engine.kernels.formats import BF16, FLOAT32, NAMES, Q4, Q8
 from inference.engine.kernels.vectors import HAS_AVX512
 
-MANY = 8  # vectors, from which on a row is worth writing out as float32
+MANY = 16  # vectors, from which on a row is worth writing out as float32
 
 
 def _multiply_of(format: int) -> Any:
-    """The kernel of one format: four, two and then one vector at a time."""
+    """The kernel of one format: eight, four, two and then one vector at a time."""
     # As many sums as there are registers for, beside what a format needs to be widened.
-    tall, low = (6, 4) if HAS_AVX512 else (3, 2)
+    tall, low, lowest = (6, 4, 3) if HAS_AVX512 else (3, 2, 1)
     height = tall if format == FLOAT32 else low
-    by_four, by_two, by_one = (
-        lanes.dots(format, rows, vectors) for rows, vectors in ((height, 4), (4, 2), (4, 1))
+    by_eight, by_four, by_two, by_one = (
+        lanes.dots(format, rows, vectors)
+        for rows, vectors in ((lowest, 8), (height, 4), (4, 2), (4, 1))
     )
-    row_by_four, row_by_two, row_by_one = (lanes.dots(format, 1, vectors) for vectors in (4, 2, 1))
+    row_by_eight, row_by_four, row_by_two, row_by_one = (
+        lanes.dots(format, 1, vectors) for vectors in (8, 4, 2, 1)
+    )
 
     def multiply(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes):
         m = 0
         while m < vectors:
             n, left = 0, vectors - m
-            if left >= 4:
+            if left >= 8 and vectors < MANY:  # many of them would not stay in the nearest cache
+                step = 8
+                while rows - n >= lowest:
+                    by_eight(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += lowest
+                while n < rows:
+                    at = w + n * row_bytes
+                    row_by_eight(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+                    n += 1
+            elif left >= 4:
                 step = 4
                 while rows - n >= height:
                     by_four(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
