@@ -48,6 +48,7 @@ class Job:
         deadline: float = math.inf,
         keeps_place: bool = False,
         tells_place: bool = False,
+        tells_at_end: bool = False,
     ) -> None:
         """`deadline` is on the clock of `submitted_at`. One that is nobody's is its own caller."""
         self.request = request
@@ -65,6 +66,9 @@ class Job:
         self._emit = emit
         self._tells_place = tells_place
         self._position: int | None = None  # as last told
+        # Whoever wants the whole only is not woken at each step, beside which the model runs.
+        self._tells_at_end = tells_at_end
+        self._untold: list[Event] = []
 
     def tell_place(self, position: int) -> None:
         """Tell the caller its place in the queue, if it asked for that and the place is new."""
@@ -82,7 +86,10 @@ class Job:
             self._tokens += 1
             if self._first_token_at is None:
                 self._first_token_at = now
-        self.tell(event)
+        if self._tells_at_end:
+            self._untold.append(event)
+        else:
+            self.tell(event)
 
     def seconds_with_the_model(self, now: float) -> float:
         return now - (now if self.admitted_at is None else self.admitted_at)
@@ -101,8 +108,10 @@ class Job:
         )
 
     def tell(self, item: Item) -> None:
+        untold, self._untold = self._untold, []
         try:
-            self._emit(item)
+            for each in (*untold, item):
+                self._emit(each)
         except RuntimeError:  # the caller's event loop is closed: nobody is there to hear
             self.cancelled.set()
 

@@ -13,7 +13,9 @@ from inference.traces import Trace, TraceBasis
 class RunningTrace:
     """Iterate to its end, then take the trace; close it to give up what is to come."""
 
-    def __init__(self, basis: TraceBasis, events: Events[Event | QueuePlace]) -> None:
+    def __init__(
+        self, basis: TraceBasis, events: Events[Event] | Events[Event | QueuePlace]
+    ) -> None:
         self.basis = basis
         self.steps: list[Step] = []
         self._events = events

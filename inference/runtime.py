@@ -123,16 +123,25 @@ class Runtime:
         deadline: float,
         caller: Caller | None = None,
         keeps_place: bool = False,
+        tells_at_end: bool = False,
     ) -> Events[Event]:
         """Take a place now, and return the events to come.
 
         `deadline` is in monotonic seconds; `caller` is whom the turns and places are shared by.
-        What `keeps_place` is never refused as busy, nor makes room. Raises NotReady or Busy at
-        once, so that a caller can still answer with a status; one that waits may be told Busy
-        later. Must be called from a running event loop.
+        What `keeps_place` is never refused as busy, nor makes room. What `tells_at_end` gives its
+        events together, and what came of it. Raises NotReady or Busy at once, so that a caller can
+        still answer with a status; one that waits may be told Busy later. Must be called from a
+        running event loop.
         """
         inbox: asyncio.Queue[Item] = asyncio.Queue()
-        job = self._job(request, inbox, deadline=deadline, caller=caller, keeps_place=keeps_place)
+        job = self._job(
+            request,
+            inbox,
+            deadline=deadline,
+            caller=caller,
+            keeps_place=keeps_place,
+            tells_at_end=tells_at_end,
+        )
         self._enqueue(job, max_waiting=max_waiting)
         return Events(
             inbox, deadline, cancel=lambda: self._places.give_up(job), finish=job.finish_choice

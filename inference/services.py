@@ -29,9 +29,15 @@ async def run_trace(
     Raises InvalidRequest, PromptTooLong, NotReady or Busy before the model runs, and TimedOut
     or InferenceFailed once it does. Cancelling the task frees the model at its next step.
     """
-    running = start_trace(
-        request, runtime=runtime, limits=limits, arrived_at=arrived_at, caller=caller
+    asked, basis = _checked(request, runtime=runtime, limits=limits, arrived_at=arrived_at)
+    events = runtime.submit(
+        asked,
+        max_waiting=limits.max_waiting,
+        deadline=arrived_at + limits.deadline_seconds,
+        caller=caller,
+        tells_at_end=True,
     )
+    running = RunningTrace(basis, events)
     async with aclosing(running):
         async for _ in running:
             pass
@@ -53,6 +59,27 @@ def start_trace(
     waiting `caller` with many places makes room. An `owner`'s next request reads only what it does
     not share with this one. Must be called from a running event loop.
     """
+    asked, basis = _checked(
+        request, runtime=runtime, limits=limits, arrived_at=arrived_at, owner=owner
+    )
+    events = runtime.submit_and_watch(
+        asked,
+        max_waiting=limits.max_waiting,
+        deadline=arrived_at + limits.deadline_seconds,
+        caller=caller,
+    )
+    return RunningTrace(basis, events)
+
+
+def _checked(
+    request: TraceRequest,
+    *,
+    runtime: Runtime,
+    limits: Limits,
+    arrived_at: float,
+    owner: str | None = None,
+) -> tuple[GenerationRequest, TraceBasis]:
+    """What to ask of the engine, and what a trace of it says besides."""
     limits.check_trace(request)
     engine = runtime.engine
     _check_ids(request.forced_ids, engine.vocabulary)
@@ -60,22 +87,17 @@ def start_trace(
     prompt_ids = tuple(engine.encode(request.prompt))
     prompt_tokenisation_ms = 1000 * (time.monotonic() - tokenising_at)
     limits.check_prompt_tokens(len(prompt_ids))
-    events = runtime.submit_and_watch(
-        GenerationRequest(
-            prompt_ids=prompt_ids,
-            max_tokens=request.max_new_tokens,
-            num_candidates=request.top_k + 1,  # the drawn token may be one of them
-            sampling=SamplingParams(
-                temperature=request.temperature, top_p=request.top_p, seed=request.seed
-            ),
-            forced_ids=request.forced_ids,
-            score_prompt=request.score_prompt,
-            with_tail=request.with_tail,
-            owner=owner,
+    asked = GenerationRequest(
+        prompt_ids=prompt_ids,
+        max_tokens=request.max_new_tokens,
+        num_candidates=request.top_k + 1,  # the drawn token may be one of them
+        sampling=SamplingParams(
+            temperature=request.temperature, top_p=request.top_p, seed=request.seed
         ),
-        max_waiting=limits.max_waiting,
-        deadline=arrived_at + limits.deadline_seconds,
-        caller=caller,
+        forced_ids=request.forced_ids,
+        score_prompt=request.score_prompt,
+        with_tail=request.with_tail,
+        owner=owner,
     )
     basis = TraceBasis(
         request=request,
@@ -85,7 +107,7 @@ def start_trace(
         arrived_at=arrived_at,
         prompt_tokenisation_ms=prompt_tokenisation_ms,
     )
-    return RunningTrace(basis, events)
+    return asked, basis
 
 
 def count_tokens(text: str, *, runtime: Runtime) -> int:

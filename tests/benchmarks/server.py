@@ -16,7 +16,7 @@ import httpx
 from inference.engine.engine import ModelEngine
 from tests.benchmarks.figures import TOP, percentile, table
 from tests.benchmarks.ways import EngineWay
-from tests.serving import Server, serving
+from tests.serving import FOR_TESTS, Server, serving
 
 CLIENTS = (1, 4, 16, 32)
 SECONDS = 10.0
@@ -108,16 +108,22 @@ def over_the_engine(server: Server, engine: ModelEngine, *, rounds: int) -> str:
 
 def start(threads: int) -> str:
     """From the command to ready, with the kernels compiled before; and the memory held."""
-    with running(threads):
-        pass
-    begun = time.perf_counter()
-    with running(threads) as server:
-        ready = time.perf_counter() - begun
-        httpx.post(f"{server.url}/v1/traces", json=body(0, 32), timeout=120).raise_for_status()
-        memory = server.memory()
-        loaded = re.search(r"ready after ([\d.]+) s", server.log.text)
-        assert loaded
+    given = {"TRACEAPP_THREADS": str(threads)}
+    with tempfile.TemporaryDirectory(prefix="token-trace-bench-") as folder:
+        with serving(Path(folder), "--model", "smollm2-135m", **given):
+            pass
+        begun = time.perf_counter()
+        server = Server("--model", "smollm2-135m", TRACEAPP_DATA_DIR=folder, **FOR_TESTS | given)
+        try:
+            server.wait_until_ready()
+            ready = time.perf_counter() - begun
+            httpx.post(f"{server.url}/v1/traces", json=body(0, 32), timeout=120).raise_for_status()
+            memory = server.memory()
+        finally:
+            server.stop()
+    loaded = re.search(r"ready after ([\d.]+) s", server.log.text)
+    assert loaded
     return (
-        f"A second start is ready {ready:.1f} s after the command (migrations included), of which "
-        f"the model takes {loaded[1]} s. After a trace the process holds {memory / 1e6:.0f} MB.\n"
+        f"A second start is ready {ready:.1f} s after the command, of which the model takes "
+        f"{loaded[1]} s. After a trace the process holds {memory / 1e6:.0f} MB.\n"
     )

@@ -76,10 +76,10 @@ class GgufFile:
         return matrix if order is None else matrix.rows_in_order(order)
 
     def vector(self, name: str) -> NDArray[np.float32]:
-        """A norm's weight or a bias, as float32."""
+        """A norm's weight or a bias, as float32: a copy, that the file need not stay mapped."""
         values = self._widened(self._entries[gguf_name(name)])
         order = self._order_of(name, values.size)
-        return values if order is None else values[order]
+        return values.copy() if order is None else values[order]
 
     def bytes_of(self, name: str) -> NDArray[np.uint8]:
         """What the file holds of the tensor that GGUF calls so."""

@@ -1,9 +1,9 @@
 """
 Matrix times vectors: y[m, n] = sum over k of w[n, k] x[m, k], for rows n of a weight matrix.
 
-A group of rows is read once for up to eight vectors, and widened in registers once for them all. For
-many vectors (a prompt) a row is first written out as float32. Neither changes a result: the sum over
-k has one order, that of `lanes.dots`.
+A group of rows is read once for up to eight vectors, and widened in registers once for them all.
+For many vectors (a prompt) a row is first written out as float32. Neither changes a result: the sum
+over k has one order, that of `lanes.dots`.
 """
 
 from __future__ import annotations
