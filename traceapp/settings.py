@@ -66,8 +66,9 @@ MIDDLEWARE = [
     "traceapp.middleware.json_errors.JsonErrors",
     "traceapp.middleware.origins.Origins",
     "traceapp.middleware.keys.Keys",  # within Origins: pages of listed sites can read the refusal
-    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "traceapp.middleware.direct.Direct",
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
