@@ -42,8 +42,7 @@ export function useLive(): LiveState {
       if (frame.type === "hello") happened(frame);
       else if (frame.type === "count") setCount(frame);
       else if (frame.type === "found") setFound(frame);
-      else if (frame.type !== "error") drawSoon({type: "frame", frame});
-      else if (isAboutRun(frame)) drawSoon({type: "frame", frame});
+      else if (frame.type !== "error" || isAboutRun(frame)) drawSoon({type: "frame", frame});
       else setStray(frame);
     };
     const onConnection = (state: Connection) => {
