@@ -31,6 +31,8 @@ def sections(scratch: Path, *, rounds: int) -> Iterator[str]:
         engine = engines.our_engine(model, kernels_dir, threads=engines.THREADS)
         yield engines.report(model, measured, engines.weight_bytes(model))
         yield f"One step's selection:\n\n{scaling.of_selection(engine, rounds=rounds)}\n"
+    yield "### Scaling with the context, Qwen shape\n\n"
+    yield scaling.with_context(engine, rounds=rounds) + "\n"
     engine = engines.our_engine(small, kernels_dir, threads=engines.THREADS)
     yield "### Scaling, embedded model\n\n" + scaling.with_context(engine, rounds=rounds) + "\n"
     yield scaling.with_threads(small, kernels_dir, rounds=rounds) + "\n"
