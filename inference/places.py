@@ -7,6 +7,7 @@ thread. `changed` guards it all, and is notified when there is something new to 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 
@@ -15,6 +16,10 @@ from inference.jobs import Job
 from inference.line import Line
 from inference.pace import Pace
 from inference.reports import Observer, Outcome
+
+# Those who are refused together would come back together, and most would be refused again.
+SPREAD = 2.0  # times the wait, added at most
+GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples lie evenly between 0 and 1, however many there are
 
 
 class Places:
@@ -25,6 +30,7 @@ class Places:
         self._running: list[Job] = []
         self._waiting = Line()
         self._pace = Pace()
+        self._refusals = 0
         self._observer = observer
         self._clock = clock
 
@@ -154,8 +160,13 @@ class Places:
         )
 
     def _retry_after(self, max_batch: int) -> int:
-        """Seconds until all who are here now have been served."""
-        return self._pace.retry_after(len(self._running) + len(self._waiting), max_batch=max_batch)
+        """Seconds until all who are here now have been served; of many who are refused in a row,
+        some are told up to three times as long.
+        """
+        here = len(self._running) + len(self._waiting)
+        added = SPREAD * (self._refusals * GOLDEN % 1)
+        self._refusals += 1
+        return self._pace.retry_after(round((1 + added) * here), max_batch=max_batch)
 
     def _tell_places(self) -> None:
         for position, job in enumerate(self._waiting, 1):

@@ -344,6 +344,20 @@ async def test_retry_after_is_the_time_that_those_before_will_take(serve, gate):
     assert refused.value.retry_after_seconds == 9  # three places taken, 3 s each
 
 
+async def test_many_who_are_refused_at_once_are_told_to_come_back_at_different_times(serve, gate):
+    serving = serve(scripted_engine("x" * 50, gate=gate), clock=Clock())
+    for _ in range(8):
+        submit(serving, max_waiting=8)
+    told = []
+    for _ in range(100):
+        with pytest.raises(Busy) as refused:
+            submit(serving, max_waiting=7)
+        told.append(refused.value.retry_after_seconds)
+    assert min(told) == 8  # eight places taken, 1 s each
+    assert max(told) == 24
+    assert max(told.count(seconds) for seconds in told) <= 8  # of 17 different ones
+
+
 async def test_retry_after_is_never_less_than_a_second(serve, gate):
     serving = serve(scripted_engine("x" * 50, gate=gate), clock=Clock())
     gate.release(20)

@@ -39,8 +39,10 @@ def test_slow_clients_hold_up_nobody(tiny_server, row):
     """Slow headers, slow body, slow reading, 300 connections."""
     server, seconds = tiny_server, size(30, 3)
     (script,) = re.findall(r'src="(/static/build/explorer[^"]*)"', httpx.get(server.url).text)
-    files, memory = files_of(server), server.memory()
     with ExitStack() as stack, watching(server) as health:
+        while not health:  # which takes a connection, too
+            time.sleep(0.1)
+        files, memory = files_of(server), server.memory()
         slow = []
         for number in range(size(300, 60)):
             connection = stack.enter_context(socket.create_connection(server.address))

@@ -7,18 +7,14 @@ from typing import Any
 from csp.middleware import CSPMiddleware
 from django.http import HttpRequest
 
+from traceapp.middleware.inline import Inline
+
 # Nothing here films, listens, locates or charges.
 PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
-class Policies(CSPMiddleware):
+class Policies(Inline, CSPMiddleware):
     """The settings' policy on every answer; one may say by whom else it may be framed."""
-
-    async def __acall__(self, request: HttpRequest) -> Any:
-        # The base class would take a thread for each of these; neither waits for anything.
-        self.process_request(request)
-        response: Any = self.get_response(request)  # to be awaited, in this mode
-        return self.process_response(request, await response)
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         response = super().process_response(request, response)
