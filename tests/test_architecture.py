@@ -135,3 +135,39 @@ sys.exit("torch" in sys.modules or "transformers" in sys.modules or "traceapp.as
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "traceapp.settings"}
     ended = subprocess.run([sys.executable, "-c", source], cwd=ROOT, env=environment)
     assert ended.returncode == 0
+
+
+# Imports each module of a list by itself, after the settings are read; prints what goes wrong.
+IMPORT_EACH = """
+import importlib, os, sys, django
+django.setup()
+for name in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            print(name, type(error).__name__, error, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def test_every_module_of_the_site_can_be_the_first_that_is_imported():
+    """Django imports them in the order of the settings, and each server in its own."""
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in sorted((ROOT / "traceapp").rglob("*.py"))
+        if not {"migrations", "management"} & set(path.parts) and path.name != "asgi.py"
+    ]
+    assert "traceapp.middleware.direct" in names
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", IMPORT_EACH, *names],
+        cwd=ROOT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "traceapp.settings"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert ended.stdout == ""

@@ -21,7 +21,8 @@ from twisted.internet import reactor as _reactor
 from inference.errors import PayloadTooLarge
 from inference.models import last_known_limits
 from traceapp.api.dialects import error_body
-from traceapp.middleware.origins import EXPOSED, is_listed
+from traceapp.middleware.origins import EXPOSED
+from traceapp.origins import is_listed
 from traceapp.request_ids import HEADER, request_id_of
 
 reactor: Any = _reactor  # chosen at run time, so its module does not say what it is

@@ -16,7 +16,7 @@ from inference.models import last_known_limits
 from inference.storage import as_storage_error
 from traceapp.api.errors import STATUS, error_response
 from traceapp.framing import allow_frames, is_for_frames
-from traceapp.middleware.json_errors import is_api
+from traceapp.paths import is_api
 from traceapp.themes import theme_of
 
 

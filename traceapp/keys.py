@@ -12,8 +12,8 @@ from django.http.request import split_domain_port, validate_host
 
 from inference.keys import Key, admit
 from inference.models import current_limits
-from traceapp.api.dialects import speaks_openai
-from traceapp.middleware.origins import is_own
+from traceapp.origins import is_own
+from traceapp.paths import speaks_openai
 
 BEARER = re.compile(r"bearer +([!-~]+) *", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ from inference.errors import InvalidApiKey, StorageUnavailable
 from inference.models import current_limits
 from traceapp.consumers import LiveTraceConsumer
 from traceapp.keys import admit_socket, comes_from_own_page
-from traceapp.middleware.origins import is_listed
+from traceapp.origins import is_listed
 
 Scope = Any  # as ASGI has them
 Receive = Callable[[], Awaitable[Any]]

@@ -11,8 +11,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from inference import errors
 from traceapp.api import api
-from traceapp.api.dialects import speaks_openai
 from traceapp.api.errors import STATUS
+from traceapp.paths import speaks_openai
 from traceapp.wire.traces import TraceBody
 
 DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))

@@ -7,7 +7,7 @@ from django.test import AsyncClient
 
 from inference.models import LimitsRow
 from tests.traceapp.conftest import TRACES, error_of
-from traceapp.middleware.origins import is_listed, is_own
+from traceapp.origins import is_listed, is_own
 
 OWN = "http://testserver"
 LISTED = "https://school.example"

@@ -11,15 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inference import errors
-
-OPENAI_PATHS = frozenset(
-    {"/v1/completions", "/v1/chat/completions", "/tokenize", "/detokenize", "/tokenizer_info"}
-)
-OPENAI_PREFIX = "/v1/models/"
-
-
-def speaks_openai(path: str) -> bool:
-    return path in OPENAI_PATHS or path.startswith(OPENAI_PREFIX)
+from traceapp.paths import speaks_openai
 
 
 def error_body(

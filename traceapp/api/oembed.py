@@ -14,7 +14,7 @@ from pydantic import Field
 from inference.errors import NotFound, UnsupportedFormat
 from traceapp.api.answers import json_answer
 from traceapp.framing import PREFIX
-from traceapp.middleware.origins import is_own
+from traceapp.origins import is_own
 from traceapp.sharing import store, wording
 from traceapp.sharing.addresses import embed_path
 from traceapp.sharing.redrawing import redrawn

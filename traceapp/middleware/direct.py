@@ -9,7 +9,7 @@ from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import resolve
 
-from traceapp.middleware.json_errors import is_api
+from traceapp.paths import is_api
 
 
 class Direct:

@@ -14,8 +14,8 @@ from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
 from inference import errors
-from traceapp.api.dialects import speaks_openai
 from traceapp.api.errors import STATUS, error_response
+from traceapp.paths import is_api
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,3 @@ class JsonErrors:
             if not name.startswith("Content-"):
                 answer[name] = value
         return answer
-
-
-def is_api(path: str) -> bool:
-    return path.startswith("/v1/") or path in {"/v1", "/health", "/oembed"} or speaks_openai(path)

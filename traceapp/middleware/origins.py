@@ -9,7 +9,6 @@ and may change at any time, which is why this is not a setting of a CORS library
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
 
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +19,8 @@ from inference.errors import OriginNotAllowed
 from inference.models import current_limits
 from traceapp.api.errors import STATUS, error_response
 from traceapp.framing import allow_frames, is_for_frames
-from traceapp.middleware.json_errors import is_api
+from traceapp.origins import is_listed, is_own
+from traceapp.paths import is_api
 from traceapp.themes import theme_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -71,19 +71,6 @@ async def _refusal(request: HttpRequest, *, sandboxed: bool) -> HttpResponse:
     if is_for_frames(request.path):  # else the visitor would not see the reason
         allow_frames(response, await current_limits())
     return response
-
-
-def is_own(origin: str, host: str) -> bool:
-    """Whether the page came from the host that the request is for, over http or https."""
-    try:
-        parts = urlsplit(origin)
-    except ValueError:  # not an address at all, such as "http://["
-        return False
-    return parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
-
-
-def is_listed(origin: str, allowed: tuple[str, ...]) -> bool:
-    return origin.lower().rstrip("/") in {entry.lower().rstrip("/") for entry in allowed}
 
 
 def _preflight(request: HttpRequest) -> HttpResponse:
