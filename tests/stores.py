@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 START_SECONDS = 60.0
@@ -103,7 +104,8 @@ class Store:
         parent = self._process.pid
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
         for pid in [parent, *map(int, children)]:
-            os.kill(pid, number)
+            with suppress(ProcessLookupError):  # a child that has just ended
+                os.kill(pid, number)
 
     def _log(self) -> str:
         return (self.folder / "log").read_text()

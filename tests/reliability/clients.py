@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -99,6 +99,16 @@ def wait_until_idle(server: Server, *, seconds: float = 60) -> float:
     while in_flight(server) != (0, 0):
         assert time.monotonic() - begun < seconds, in_flight(server)
     return time.monotonic() - begun
+
+
+def settled(count: Callable[[Server], int], server: Server, *, seconds: float = 1.0) -> int:
+    """The least that it counts within a moment: a request's own thread ends after its answer."""
+    over = time.monotonic() + seconds
+    least = count(server)
+    while time.monotonic() < over:
+        time.sleep(0.02)
+        least = min(least, count(server))
+    return least
 
 
 def threads_of(server: Server) -> int:

@@ -18,6 +18,7 @@ from tests.reliability.clients import (
     in_flight,
     one_trace,
     request_bytes,
+    settled,
     threads_of,
     wait_until_idle,
     without_times,
@@ -52,14 +53,14 @@ def test_many_traces_leave_nothing_behind(server, row):
 
         batch(range(before))
         wait_until_idle(server)
-        threads, files = threads_of(server), files_of(server)
+        threads, files = settled(threads_of, server), settled(files_of, server)
         memory = []
         step = traces // 20
         for done in range(0, traces, step):
             batch(range(before + done, before + done + step))
             memory.append(((done + step) / 1000, server.memory() / MEGABYTE))
         wait_until_idle(server)
-        after = threads_of(server), files_of(server)
+        after = settled(threads_of, server), settled(files_of, server)
     grown = slope(memory)
     row.measures("memory grows under 1 MB per 1,000", f"{grown:.2f} MB", grown < 1)
     row.holds(
