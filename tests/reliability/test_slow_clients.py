@@ -39,10 +39,11 @@ def test_slow_clients_hold_up_nobody(tiny_server, row):
     """Slow headers, slow body, slow reading, 300 connections."""
     server, seconds = tiny_server, size(30, 3)
     (script,) = re.findall(r'src="(/static/build/explorer[^"]*)"', httpx.get(server.url).text)
+    files, memory = files_of(server), server.memory()
     with ExitStack() as stack, watching(server) as health:
         while not health:  # which takes a connection, too
             time.sleep(0.1)
-        files, memory = files_of(server), server.memory()
+        watched = files_of(server)
         slow = []
         for number in range(size(300, 60)):
             connection = stack.enter_context(socket.create_connection(server.address))
@@ -56,7 +57,7 @@ def test_slow_clients_hold_up_nobody(tiny_server, row):
         held = (server.memory() - memory) / MEGABYTE
         over = time.monotonic()
         if FULL:  # they stop, but do not close: the server does
-            while files_of(server) > files and time.monotonic() - over < 90:
+            while files_of(server) > watched and time.monotonic() - over < 90:
                 time.sleep(1)
         gone = time.monotonic() - over
     while files_of(server) > files and time.monotonic() - over < 90:
