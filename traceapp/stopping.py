@@ -31,6 +31,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STOPPED_AT_ONCE = 1  # the exit status after a second signal
 LAST_WORDS_SECONDS = 2.0  # of the time to stop: to tell those who still run
 LOOK_SECONDS = 0.05
+ARRIVING_SECONDS = 0.25  # in which a request on a connection that was just taken is read
 
 
 class Stopping:
@@ -75,6 +76,7 @@ class Stopping:
                 await _until(self._is_idle, deadline)
         for listener in self._server.listeners:
             listener.addCallback(lambda port: port and port.stopListening())
+        await asyncio.sleep(ARRIVING_SECONDS)
         # What came while the others ended is short: no new work was taken.
         await _until(self._is_idle, max(deadline, time.monotonic() + 1))
         reactor.stop()
