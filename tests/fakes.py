@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
@@ -24,7 +25,7 @@ from transformers import (
 
 from inference.engine.engine import ModelEngine
 from inference.engine.loading import engine_of, vocabulary_of
-from inference.engine.types import ModelCard
+from inference.engine.types import Logits, ModelCard
 from inference.engine.vocabulary import Vocabulary, byte_level_alphabet
 
 END = "<|endoftext|>"
@@ -104,8 +105,8 @@ torch.set_num_threads(1)
 class ScriptedDecoder:
     """
     Says what it is told: `script(n)` is the row of logits after the nth token that it reads
-    beyond the prompt, or an exception to raise there. With a gate, each pass waits for a permit.
-    A context is the list of its passes: how many tokens each read.
+    beyond the prompt, in torch or numpy, or an exception to raise there. With a gate, each pass
+    waits for a permit. A context is the list of its passes: how many tokens each read.
     """
 
     context_length = 512
@@ -132,15 +133,15 @@ class ScriptedDecoder:
 
     def prefill(
         self, context: list[int], token_ids: Sequence[int], *, every_position: bool = False
-    ) -> torch.Tensor:
+    ) -> Logits:
         """The whole prompt is one pass; with every position, each gives the same row."""
         row = self._pass(context, len(token_ids))
-        return row.repeat(len(token_ids) if every_position else 1, 1)
+        return np.tile(row, (len(token_ids) if every_position else 1, 1))
 
-    def decode(self, contexts: Sequence[list[int]], token_ids: Sequence[int]) -> torch.Tensor:
-        return torch.stack([self._pass(context, 1) for context in contexts])
+    def decode(self, contexts: Sequence[list[int]], token_ids: Sequence[int]) -> Logits:
+        return np.stack([self._pass(context, 1) for context in contexts])
 
-    def _pass(self, context: list[int], tokens: int) -> torch.Tensor:
+    def _pass(self, context: list[int], tokens: int) -> Logits:
         if self._gate is not None:
             self._gate.acquire()
         self.passes += 1
@@ -148,7 +149,7 @@ class ScriptedDecoder:
         context.append(tokens)
         if isinstance(row, Exception):
             raise row
-        return row
+        return np.asarray(row)
 
 
 def says(text: str, vocabulary: Vocabulary, tokenizer: Any) -> Callable[[int], torch.Tensor]:

@@ -16,11 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 import django
-import torch
+import numpy as np
 from transformers import Qwen2Config
 
 from inference.engine.engine import ModelEngine
 from inference.engine.loading import vocabulary_of
+from inference.engine.types import Logits
 from inference.engine.vocabulary import Vocabulary
 from tests.fakes import CARD, PADDING_ROWS, ScriptedDecoder
 from tests.inference.chat.templates import QWEN3, tokenizer
@@ -46,17 +47,17 @@ class Parrot(ScriptedDecoder):
 
     def prefill(
         self, context: list[int], token_ids: Sequence[int], *, every_position: bool = False
-    ) -> torch.Tensor:
+    ) -> Logits:
         context += token_ids
         row = self._next(context)
-        return row.repeat(len(token_ids) if every_position else 1, 1)
+        return np.tile(row, (len(token_ids) if every_position else 1, 1))
 
-    def decode(self, contexts: Sequence[list[int]], token_ids: Sequence[int]) -> torch.Tensor:
+    def decode(self, contexts: Sequence[list[int]], token_ids: Sequence[int]) -> Logits:
         for context, token_id in zip(contexts, token_ids, strict=True):
             context.append(token_id)
-        return torch.stack([self._next(context) for context in contexts])
+        return np.stack([self._next(context) for context in contexts])
 
-    def _next(self, context: list[int]) -> torch.Tensor:
+    def _next(self, context: list[int]) -> Logits:
         """What it wishes to say next is all but certain, at any temperature."""
         text = b"".join(self._vocabulary.tokens[token_id] for token_id in context)
         conversation, _, said = text.rpartition(TURN)
@@ -66,7 +67,7 @@ class Parrot(ScriptedDecoder):
             raise RuntimeError("as it was told")
         if left.startswith(WAIT):
             time.sleep(1)
-        row = torch.full((self.rows,), -30.0)
+        row = np.full(self.rows, -30.0, np.float32)
         row[self._first_token(left)] = 0.0
         return row
 

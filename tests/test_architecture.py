@@ -39,7 +39,8 @@ FORBIDDEN = {
 # Everything that may touch transformers, and what each takes from it.
 TRANSFORMERS = {
     "inference/engine/loading.py": {
-        *("AutoModelForCausalLM", "AutoTokenizer", "DynamicCache", "GenerationConfig"),
+        *("AutoConfig", "AutoModelForCausalLM", "AutoTokenizer", "DynamicCache"),
+        "GenerationConfig",
     },
     "inference/weights/conversion.py": {"AutoConfig", "AutoModelForCausalLM", "AutoTokenizer"},
 }

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import torch
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from inference.chat.compiling import compile_grammar, find_error, readable
 from inference.chat.grammar import Grammar
@@ -75,19 +74,19 @@ class GrammarConstraint:
         self._vocabulary = vocabulary
         self._has_ended = False
 
-    def allowed(self) -> Tensor:
+    def allowed(self) -> NDArray[np.bool_]:
         """Which ids may follow, (V,) bool; the end of sequence alone where nothing else may.
 
         Raises InferenceFailed where the grammar grew beyond its bounds.
         """
         size = len(self._vocabulary.tokens)
         if self._has_ended:
-            return torch.zeros(size, dtype=torch.bool).index_fill(
-                0, torch.tensor(sorted(self._vocabulary.eos_ids)), True
-            )
+            ends = np.zeros(size, np.bool_)
+            ends[list(self._vocabulary.eos_ids)] = True
+            return ends
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         self._check()
-        return torch.from_numpy(np.unpackbits(bits, count=size, bitorder="little").view(np.bool_))
+        return np.unpackbits(bits, count=size, bitorder="little").view(np.bool_)
 
     def accept(self, token_id: int) -> None:
         if self._has_ended:

@@ -11,15 +11,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from torch import Tensor
-
 from inference.engine.decoder import Decoder
 from inference.engine.generation import Choice, Generation
 from inference.engine.kernels import selection
 from inference.engine.prefix_cache import PrefixCache
 from inference.engine.prompt import Prompt
 from inference.engine.token_index import TokenIndex
-from inference.engine.types import Event, GenerationRequest
+from inference.engine.types import Event, GenerationRequest, Logits
 from inference.engine.vocabulary import Vocabulary
 
 
@@ -107,7 +105,7 @@ class ModelEngine:
             for generation, is_reading in zip(generations, reading, strict=True)
         ]
 
-    def _decode(self, choices: list[Choice]) -> list[Tensor | Exception]:
+    def _decode(self, choices: list[Choice]) -> list[Logits | Exception]:
         """The logits after each last token, in as few passes as the decoder takes."""
         size = self._decoder.max_batch
         return [
@@ -116,7 +114,7 @@ class ModelEngine:
             for row in self._decode_together(choices[start : start + size])
         ]
 
-    def _decode_together(self, choices: list[Choice]) -> list[Tensor | Exception]:
+    def _decode_together(self, choices: list[Choice]) -> list[Logits | Exception]:
         """One pass; where it fails, each is tried alone, so that one failure is one's own."""
         contexts = [choice.context for choice in choices]
         last_ids = [choice.last_id for choice in choices]
@@ -128,7 +126,7 @@ class ModelEngine:
             return [row for choice in choices for row in self._decode_together([choice])]
 
     def _read_prompt(
-        self, generation: Generation, _rows: Iterator[Tensor | Exception]
+        self, generation: Generation, _rows: Iterator[Logits | Exception]
     ) -> list[Event]:
         prompt = generation.prompt
         if not prompt.is_read:  # a kept prefix can hold all of it
@@ -158,7 +156,7 @@ def _capacity(request: GenerationRequest) -> int:
     return len(request.prompt_ids) + request.max_tokens
 
 
-def _advance(generation: Generation, rows: Iterator[Tensor | Exception]) -> list[Event]:
+def _advance(generation: Generation, rows: Iterator[Logits | Exception]) -> list[Event]:
     # Taken before any is used: the next generation's rows follow these.
     own = [(choice, next(rows)) for choice in generation.live]
     events: list[Event] = []
@@ -170,9 +168,9 @@ def _advance(generation: Generation, rows: Iterator[Tensor | Exception]) -> list
 
 
 def _attempt(
-    act: Callable[[Generation, Iterator[Tensor | Exception]], list[Event]],
+    act: Callable[[Generation, Iterator[Logits | Exception]], list[Event]],
     generation: Generation,
-    rows: Iterator[Tensor | Exception],
+    rows: Iterator[Logits | Exception],
 ) -> TurnOutcome:
     try:
         return act(generation, rows)

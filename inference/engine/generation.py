@@ -10,13 +10,11 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from torch import Tensor
-
 from inference.engine.processing import Processing
 from inference.engine.prompt import Prompt
 from inference.engine.sampling import given, sample, uniform_source
 from inference.engine.statistics import RowStatistics
-from inference.engine.types import FinishReason, GenerationRequest, Step
+from inference.engine.types import FinishReason, GenerationRequest, Logits, Step
 from inference.engine.vocabulary import Vocabulary
 
 
@@ -55,7 +53,7 @@ class Choice:
         self.context: Any = None  # set once the prompt is read
         self.last_id = -1  # the token drawn last: the one to read next
         self.has_ended = request.max_tokens == 0
-        self.rows: list[Tensor] = []  # (V,) each: the logits taken, where the request has an owner
+        self.rows: list[Logits] = []  # (V,) each: the logits taken, where the request has an owner
         self.token_ids: list[int] = []
         self._index = index
         self._request = request
@@ -69,7 +67,7 @@ class Choice:
         if self._started_at is None:
             self._started_at = time.monotonic()
 
-    def advance(self, logits: Tensor) -> Step:
+    def advance(self, logits: Logits) -> Step:
         """Take the next token from the logits that follow what was read, (V,) float32.
 
         Raises InferenceFailed where the logits are not finite.

@@ -3,7 +3,7 @@ Whether the compiled kernels compute what they should, on this machine and in th
 
 They are compiled where they run, kept on disk and shared by threads: each of these has its ways to
 go wrong without an error, and what is shown would then be wrong without a sign. So a start
-compares them with the same formulas in torch, and many threads with one.
+compares them with the same formulas in numpy, and many threads with one.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
+from numpy.typing import NDArray
 
 from inference.engine.kernels.formats import Matrix
 from inference.engine.kernels.shape import Shape
+from inference.engine.types import Logits
 
 HEAD_ROWS = 4096  # that are compared, of the head's first and of its last
 # Of the largest logit: float32 sums in another order differ by 1e-5, a wrong weight by 1e-1.
 TOLERANCE = 1e-3
+
+Values = NDArray[np.float32]
 
 
 class KernelsDiffer(ValueError):
     """The kernels gave other numbers than they should."""
 
 
-def require_close(logits: Tensor, expected: Tensor, what: str) -> None:
+def require_close(logits: Logits, expected: Logits, what: str) -> None:
     """Raises KernelsDiffer."""
-    difference = float((logits - expected).abs().max())
-    if not difference <= TOLERANCE * max(1.0, float(expected.abs().max())):  # NaN is not, either
+    difference = float(np.abs(logits - expected).max())
+    if not difference <= TOLERANCE * max(1.0, float(np.abs(expected).max())):  # NaN is not, either
         raise KernelsDiffer(f"{what}: logits are off by {difference:.2g}")
 
 
@@ -39,50 +40,48 @@ def compared_rows(rows: int) -> list[slice]:
     return [slice(0, min(rows, HEAD_ROWS)), slice(max(0, rows - HEAD_ROWS), rows)]
 
 
-@torch.inference_mode()
+@np.errstate(over="ignore")  # where SiLU comes to 0
 def first_layer(
     shape: Shape, matrices: list[Matrix], arrays: dict[str, Any], token_ids: list[int]
-) -> list[Tensor]:
+) -> list[Logits]:
     """The logits of the first layer alone, (T, rows) each for the rows of `compared_rows`.
 
     matrices: seven of each layer, the embedding, and the head where it is another one; arrays:
-    the model's vectors and its tables. The maths is that of `forward`, in torch.
+    the model's vectors and its tables. The maths is that of `forward`, in numpy.
     """
-    query, key, value, output, gate, up, down = (_whole(matrix) for matrix in matrices[:7])
+    query, key, value, output, gate, up, down = (m.values(slice(None)) for m in matrices[:7])
     tokens, d = len(token_ids), shape.head_dim
-    vectors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
 
-    def norm(x: Tensor, weight: Tensor) -> Tensor:
-        return functional.rms_norm(x, (x.shape[-1],), weight, shape.epsilon)
+    def norm(x: Values, weight: Values) -> Values:
+        mean_square = np.square(x).mean(-1, keepdims=True)
+        normed: Values = x / np.sqrt(mean_square + np.float32(shape.epsilon)) * weight
+        return normed
 
     embedding = matrices[7 * shape.layers]
-    x = torch.cat([torch.from_numpy(embedding.values(slice(i, i + 1))) for i in token_ids])
-    normed = norm(x, vectors["attention_norm"][0])  # (T, D)
-    qkv = normed @ torch.cat([query, key, value]).T
-    if "bias" in vectors:
-        qkv = qkv + vectors["bias"][0]
-    heads = qkv.view(tokens, -1, d).transpose(0, 1)  # (H + 2 G, T, d)
-    q, k, v = torch.split(heads, [shape.heads, shape.key_heads, shape.key_heads])
-    if "query_norm" in vectors:
-        q, k = norm(q, vectors["query_norm"][0]), norm(k, vectors["key_norm"][0])
-    cos, sin = vectors["cos"][:tokens], vectors["sin"][:tokens]  # (T, d / 2)
+    x = np.concatenate([embedding.values(slice(i, i + 1)) for i in token_ids])
+    normed = norm(x, arrays["attention_norm"][0])  # (T, D)
+    qkv = normed @ np.concatenate([query, key, value]).T
+    if "bias" in arrays:
+        qkv = qkv + arrays["bias"][0]
+    heads = qkv.reshape(tokens, -1, d).transpose(1, 0, 2)  # (H + 2 G, T, d)
+    q, k, v = np.split(heads, [shape.heads, shape.heads + shape.key_heads])
+    if "query_norm" in arrays:
+        q, k = norm(q, arrays["query_norm"][0]), norm(k, arrays["key_norm"][0])
+    cos, sin = arrays["cos"][:tokens], arrays["sin"][:tokens]  # (T, d / 2)
 
-    def rotate(x: Tensor) -> Tensor:
-        a, b = x.chunk(2, -1)
-        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+    def rotate(x: Values) -> Values:
+        a, b = np.split(x, 2, -1)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
 
     group = shape.heads // shape.key_heads
-    k, v = rotate(k).repeat_interleave(group, 0), v.repeat_interleave(group, 0)
-    scores = rotate(q) @ k.transpose(1, 2) / d**0.5  # (H, T, T)
-    future = torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
-    attended = scores.masked_fill(future, float("-inf")).softmax(-1) @ v  # (H, T, d)
-    x = x + attended.transpose(0, 1).reshape(tokens, -1) @ output.T
-    normed = norm(x, vectors["mlp_norm"][0])
-    x = x + (functional.silu(normed @ gate.T) * (normed @ up.T)) @ down.T
-    last = norm(x, vectors["last_norm"])
-    head = matrices[-1]
-    return [last @ torch.from_numpy(head.values(rows)).T for rows in compared_rows(head.rows)]
-
-
-def _whole(matrix: Matrix) -> Tensor:
-    return torch.from_numpy(matrix.values(slice(None)))
+    k, v = rotate(k).repeat(group, 0), v.repeat(group, 0)
+    scores = rotate(q) @ k.transpose(0, 2, 1) / np.float32(d**0.5)  # (H, T, T)
+    scores[:, np.triu(np.ones((tokens, tokens), np.bool_), 1)] = -np.inf
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    attended = weights / weights.sum(-1, keepdims=True) @ v  # (H, T, d)
+    x = x + attended.transpose(1, 0, 2).reshape(tokens, -1) @ output.T
+    normed = norm(x, arrays["mlp_norm"][0])
+    gated = normed @ gate.T
+    x = x + (gated / (1 + np.exp(-gated)) * (normed @ up.T)) @ down.T
+    last = norm(x, arrays["last_norm"])
+    return [last @ matrices[-1].values(rows).T for rows in compared_rows(matrices[-1].rows)]

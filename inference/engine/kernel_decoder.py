@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from inference.engine.kernel_check import (
     KernelsDiffer,
@@ -30,6 +28,7 @@ from inference.engine.kernels.model import Weights, model_of, workspace_of
 from inference.engine.kernels.safetensors_file import SafetensorsFolder
 from inference.engine.kernels.shape import Shape, shape_of
 from inference.engine.kernels.team import Team
+from inference.engine.types import Logits
 
 # A longer part of a prompt is read in several passes, which bounds the workspace.
 PASS_ROWS = 256
@@ -94,10 +93,10 @@ class KernelDecoder:
         self.decode([self.new_context(1)], [0])
 
     def check(self) -> None:
-        """Compare the kernels with torch, and all threads with one. Raises KernelsDiffer."""
+        """Compare the kernels with numpy, and all threads with one. Raises KernelsDiffer."""
         token_ids = [i * 7919 % self.rows for i in range(24)]
 
-        def logits() -> Tensor:
+        def logits() -> Logits:
             return self.prefill(self.new_context(24), token_ids, every_position=True)
 
         expected = first_layer(self._shape, self.matrices, self.model.arrays, token_ids)
@@ -114,9 +113,9 @@ class KernelDecoder:
             alone = logits()
         finally:
             self._run = self._team.run
-        if not torch.isfinite(together).all():
+        if not np.isfinite(together).all():
             raise KernelsDiffer("some logits are not finite")
-        if not torch.equal(together, alone):
+        if not np.array_equal(together, alone):
             raise KernelsDiffer("several threads give other numbers than one")
 
     def new_context(self, capacity: int) -> KernelContext:
@@ -134,7 +133,7 @@ class KernelDecoder:
 
     def prefill(
         self, context: KernelContext, token_ids: Sequence[int], *, every_position: bool = False
-    ) -> Tensor:
+    ) -> Logits:
         parts = [token_ids[i : i + PASS_ROWS] for i in range(0, len(token_ids), PASS_ROWS)]
         logits = np.empty((len(token_ids) if every_position else 1, self.rows), np.float32)
         length = context.length
@@ -147,20 +146,20 @@ class KernelDecoder:
         except BaseException:
             context.length = length
             raise
-        return torch.from_numpy(logits)
+        return logits
 
-    def decode(self, contexts: Sequence[KernelContext], token_ids: Sequence[int]) -> Tensor:
+    def decode(self, contexts: Sequence[KernelContext], token_ids: Sequence[int]) -> Logits:
         logits = np.empty((len(contexts), self.rows), np.float32)
         self._read(contexts, token_ids, logits, 0)
         for context in contexts:
             context.length += 1
-        return torch.from_numpy(logits)
+        return logits
 
     def _read(
         self,
         contexts: Sequence[KernelContext],
         token_ids: Sequence[int],
-        logits: NDArray[np.float32],
+        logits: Logits,
         first: int,
     ) -> None:
         """Run one pass; rows `first` onwards give logits. Equal contexts are neighbours."""
@@ -196,10 +195,11 @@ class KernelDecoder:
 def rotary_tables(shape: Shape, positions: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """cos and sin of every position, (positions, head_dim / 2).
 
-    By torch, step for step as transformers does it: at position 2,000 the last bit of a
-    frequency is an angle of 1e-4.
+    Rounded to float32 where transformers rounds: at position 2,000 the last bit of a frequency is
+    an angle of 1e-4. The power is taken in float64, so that its last bit is right everywhere.
     """
-    exponents = torch.arange(0, shape.head_dim, 2).float() / shape.head_dim
-    frequencies = 1.0 / (shape.theta**exponents)
-    angles = torch.outer(torch.arange(positions).float(), frequencies)
-    return angles.cos().numpy(), angles.sin().numpy()
+    exponents = np.arange(0, shape.head_dim, 2, dtype=np.float32) / np.float32(shape.head_dim)
+    powers = np.power(shape.theta, exponents.astype(np.float64)).astype(np.float32)
+    frequencies = np.float32(1.0) / powers
+    angles = np.outer(np.arange(positions, dtype=np.float32), frequencies).astype(np.float64)
+    return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from torch import Tensor
-
 from inference.engine.decoder import Decoder
 from inference.engine.generation import Generation
-from inference.engine.types import GenerationRequest
+from inference.engine.types import GenerationRequest, Logits
 
 MIB = 1024 * 1024
 # A trace of 288 tokens takes 20 MB with the embedded model (13 of KV cache, 6 of logits) and 27 MB
@@ -33,7 +31,7 @@ class Prefix:
 
     context: Any  # to be forked, never read into
     length: int  # how many of the request's tokens it shares
-    rows: Sequence[Tensor]  # (V,) each: the logits from the prompt's last token to there
+    rows: Sequence[Logits]  # (V,) each: the logits from the prompt's last token to there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +40,7 @@ class _Kept:
     token_ids: tuple[int, ...]  # that the context holds, at least
     context: Any
     first_row: int  # the position whose logits are rows[0]
-    rows: tuple[Tensor, ...]
+    rows: tuple[Logits, ...]
     size_bytes: int
 
     def shared_with(self, request: GenerationRequest) -> Prefix:
@@ -130,6 +128,6 @@ class PrefixCache:
             size_bytes -= each.size_bytes
 
 
-def _alone(row: Tensor) -> Tensor:
+def _alone(row: Logits) -> Logits:
     """The row without the rest of the pass that it is a view of."""
-    return row if row.untyped_storage().nbytes() == row.nbytes else row.clone()
+    return row if row.base is None or row.base.nbytes == row.nbytes else row.copy()

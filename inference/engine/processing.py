@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from inference.engine.types import Constraint, GenerationRequest
+from inference.engine.types import Constraint, GenerationRequest, Logits
 
 NEVER = float("-inf")
 
@@ -24,9 +23,9 @@ class Processing:
     def __init__(self, request: GenerationRequest, eos_ids: frozenset[int]) -> None:
         self._params = request.sampling
         self._min_tokens = request.min_tokens
-        self._eos_ids = torch.tensor(sorted(eos_ids), dtype=torch.long)
-        self._bias_ids = torch.tensor(list(self._params.logit_bias), dtype=torch.long)
-        self._bias = torch.tensor(list(self._params.logit_bias.values()), dtype=torch.float32)
+        self._eos_ids = np.array(sorted(eos_ids), np.int64)
+        self._bias_ids = np.array(list(self._params.logit_bias), np.int64)
+        self._bias = np.array(list(self._params.logit_bias.values()), np.float32)
         self._seen = set(request.prompt_ids)
         self._drawn: Counter[int] = Counter()
         self._constraint: Constraint | None = request.constraint() if request.constraint else None
@@ -38,21 +37,21 @@ class Processing:
         if self._constraint is not None:
             self._constraint.accept(token_id)
 
-    def process(self, logits: Tensor) -> Tensor:
+    def process(self, logits: Logits) -> Logits:
         """The logits to draw from, (V,); the row that is given stays as it is."""
-        logits = logits.clone()
-        if self._bias_ids.numel():
-            logits[self._bias_ids] += self._bias
+        logits = logits.copy()
+        logits[self._bias_ids] += self._bias
         self._penalise(logits)
         if self._constraint is not None:
-            logits.masked_fill_(~self._constraint.allowed()[: logits.numel()], NEVER)
+            logits[~self._constraint.allowed()[: logits.size]] = NEVER
         if self._drawn.total() < self._min_tokens:
-            without_end = logits.index_fill(0, self._eos_ids, NEVER)
-            if self._constraint is None or not without_end.max().isneginf():
+            without_end = logits.copy()
+            without_end[self._eos_ids] = NEVER
+            if self._constraint is None or without_end.max() > NEVER:
                 return without_end  # a grammar that is at its end has nothing else to give
         return logits
 
-    def _penalise(self, logits: Tensor) -> None:
+    def _penalise(self, logits: Logits) -> None:
         """Lower what was said before.
 
         Repetition (Keskar et al. 2019, as transformers has it): a positive logit is divided by
@@ -61,11 +60,11 @@ class Processing:
         """
         params = self._params
         if params.repetition_penalty != 1:
-            ids = torch.tensor(sorted(self._seen))
+            ids = np.array(sorted(self._seen))
             seen = logits[ids]
             penalty = params.repetition_penalty
-            logits[ids] = torch.where(seen < 0, seen * penalty, seen / penalty)
+            logits[ids] = np.where(seen < 0, seen * penalty, seen / penalty)
         if self._drawn and (params.presence_penalty or params.frequency_penalty):
-            ids = torch.tensor(list(self._drawn))
-            counts = torch.tensor([float(count) for count in self._drawn.values()])
+            ids = np.array(list(self._drawn))
+            counts = np.array(list(self._drawn.values()), np.float32)
             logits[ids] -= params.presence_penalty + params.frequency_penalty * counts

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch import Tensor
-
 from inference.engine.statistics import RowStatistics
-from inference.engine.types import GenerationRequest, PromptScores, Score
+from inference.engine.types import GenerationRequest, Logits, PromptScores, Score
 
 # A long prompt is read in parts, so that a caller who leaves frees the model between them.
 PART_TOKENS = 512
@@ -29,7 +27,7 @@ class Prompt:
         context: Any,
         *,
         already_read: int = 0,
-        rows: Sequence[Tensor] = (),
+        rows: Sequence[Logits] = (),
     ) -> None:
         """The context may hold the first tokens already; rows are what they gave of `rows`."""
         self.context = context
@@ -56,7 +54,7 @@ class Prompt:
             return self._ids[self._read : min(first, self._read + PART_TOKENS)], False
         return self._ids[self._read : self._read + PART_TOKENS_WITH_ROWS], True
 
-    def take(self, part: Sequence[int], rows: Tensor, *, listable: int) -> None:
+    def take(self, part: Sequence[int], rows: Logits, *, listable: int) -> None:
         """Note that a part was read; rows are its logits, (T, V), or those of its end, (1, V).
 
         Raises InferenceFailed where the logits of a scored token are not finite.

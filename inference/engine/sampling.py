@@ -18,11 +18,10 @@ import math
 from typing import Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from inference.engine.kernels import selection
-from inference.engine.types import Draw, SamplingParams
+from inference.engine.types import Draw, Logits, SamplingParams
 from inference.errors import InferenceFailed
 
 # Enough to hold the nucleus of nearly every step; one partial sort finds it.
@@ -45,53 +44,50 @@ def uniform_source(seed: int | None, choice: int = 0) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(sequence))
 
 
-def most_probable(logits: Tensor, count: int) -> Tensor:
-    """The ids of the `count` largest logits, largest first, equal ones by id; int64 (count,)."""
-    return torch.from_numpy(selection.most_probable(logits.numpy(), count))
-
-
-def sample(logits: Tensor, params: SamplingParams, uniform: Uniform) -> Draw:
+def sample(logits: Logits, params: SamplingParams, uniform: Uniform) -> Draw:
     """Draw one token. A logit of -inf is never drawn.
 
     Raises InferenceFailed where every logit is -inf: a mask left nothing.
     """
-    largest = float(logits.numpy().max())
+    largest = float(logits.max())
     if largest == -math.inf:
         raise InferenceFailed("the settings leave no token that could be drawn")
     if params.temperature == 0:
-        token_id = int(most_probable(logits, 1)[0])
+        token_id = int(selection.most_probable(logits, 1)[0])
         return Draw(token_id=token_id, u=None, lower=0.0, upper=1.0, probability=1.0, kept=1)
-    total, kept = selection.mass(logits.numpy(), largest, params.temperature)
+    total, kept = selection.mass(logits, largest, params.temperature)
     if not _cuts(params):
         return _draw_from_all(logits, largest, params.temperature, total, kept, uniform.random())
     ranked, weights = _kept(logits, largest, total, params)
-    cumulative = weights.cumsum(-1)
-    return _at(uniform.random(), ranked, cumulative / cumulative[-1], kept=ranked.numel())
+    cumulative = weights.cumsum()
+    return _at(uniform.random(), ranked, cumulative / cumulative[-1], kept=ranked.size)
 
 
-def given(logits: Tensor, params: SamplingParams, token_id: int) -> Draw:
+def given(logits: Logits, params: SamplingParams, token_id: int) -> Draw:
     """The draw of a token that was given: how probable and among how many, but no number."""
-    largest = float(logits.numpy().max())
+    largest = float(logits.max())
     if params.temperature == 0:
-        share, kept = float(token_id == int(most_probable(logits, 1)[0])), 1
+        share, kept = float(token_id == int(selection.most_probable(logits, 1)[0])), 1
     else:
-        mass, kept = selection.mass(logits.numpy(), largest, params.temperature)
-        ids = torch.tensor([token_id])
+        mass, kept = selection.mass(logits, largest, params.temperature)
+        ids = np.array([token_id])
         if _cuts(params):
             ranked, weights = _kept(logits, largest, mass, params)
-            ids, mass, kept = ranked[ranked == token_id], float(weights.sum()), ranked.numel()
+            ids, mass, kept = ranked[ranked == token_id], float(weights.sum()), ranked.size
         share = float(_weights(logits, ids, largest, params.temperature).sum()) / mass
     return Draw(token_id=token_id, u=None, lower=0.0, upper=share, probability=share, kept=kept)
 
 
-def _weights(logits: Tensor, ids: Tensor, largest: float, temperature: float) -> Tensor:
+def _weights(
+    logits: Logits, ids: NDArray[np.int64], largest: float, temperature: float
+) -> NDArray[np.float64]:
     """exp(logit / temperature) of some ids, the row's largest being 1; (n,) float64.
 
     In float64 and with the largest logit at 0, a temperature near 0 gives 0 and not NaN.
     """
-    weights = np.empty(ids.numel())
-    selection.weigh(logits.numpy()[ids.numpy()], largest, temperature, weights)
-    return torch.from_numpy(weights)
+    weights = np.empty(ids.size)
+    selection.weigh(logits[ids], largest, temperature, weights)
+    return weights
 
 
 def _cuts(params: SamplingParams) -> bool:
@@ -99,34 +95,34 @@ def _cuts(params: SamplingParams) -> bool:
 
 
 def _kept(
-    logits: Tensor, largest: float, total: float, params: SamplingParams
-) -> tuple[Tensor, Tensor]:
+    logits: Logits, largest: float, total: float, params: SamplingParams
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The ids that the cuts keep, most probable first, and their weights.
 
     `total` is the mass of the whole row.
     """
     count = max(HEAD, params.top_k + 1)
     while True:
-        ranked = most_probable(logits, count)
+        ranked = selection.most_probable(logits, count)
         weights = _weights(logits, ranked, largest, params.temperature)
         kept = _kept_of(weights, total, params)
-        if kept < ranked.numel() or ranked.numel() == logits.numel():
+        if kept < ranked.size or ranked.size == logits.size:
             return ranked[:kept], weights[:kept]
         count *= 8  # the cut may lie past the head
 
 
-def _kept_of(ranked_weights: Tensor, total: float, params: SamplingParams) -> int:
+def _kept_of(ranked_weights: NDArray[np.float64], total: float, params: SamplingParams) -> int:
     """How many of the first tokens the cuts keep, at least one; all if the cut is not among them.
 
     Top-p keeps the fewest tokens that reach it, the crossing one included.
     """
     kept = int((ranked_weights > 0).sum())
-    cumulative = ranked_weights.cumsum(-1)
+    cumulative = ranked_weights.cumsum()
     if params.top_k:
         kept = min(kept, params.top_k)
         total = float(cumulative[kept - 1])
     if params.top_p < 1:
-        kept = min(kept, int(torch.searchsorted(cumulative[:kept], params.top_p * total)) + 1)
+        kept = min(kept, int(np.searchsorted(cumulative[:kept], params.top_p * total)) + 1)
     if params.min_p:
         least = params.min_p * ranked_weights[0]
         kept = min(kept, int((ranked_weights[:kept] >= least).sum()))
@@ -134,28 +130,34 @@ def _kept_of(ranked_weights: Tensor, total: float, params: SamplingParams) -> in
 
 
 def _draw_from_all(
-    logits: Tensor, largest: float, temperature: float, total: float, kept: int, u: float
+    logits: Logits, largest: float, temperature: float, total: float, kept: int, u: float
 ) -> Draw:
-    head = most_probable(logits, HEAD)
-    cumulative = _weights(logits, head, largest, temperature).cumsum(-1)
+    head = selection.most_probable(logits, HEAD)
+    cumulative = _weights(logits, head, largest, temperature).cumsum()
     ends = cumulative / total
-    if u < ends[-1] or head.numel() == logits.numel():
+    if u < ends[-1] or head.size == logits.size:
         return _at(u, head, ends, kept=kept)
-    weights = np.empty(logits.numel())
-    selection.weigh(logits.numpy(), largest, temperature, weights)
-    weights[head.numpy()] = 0.0
-    ends = (cumulative[-1] + torch.from_numpy(weights).cumsum(-1)) / total
-    return _at(u, torch.arange(weights.size), ends, kept=kept, start=float(cumulative[-1] / total))
+    weights = np.empty(logits.size)
+    selection.weigh(logits, largest, temperature, weights)
+    weights[head] = 0.0
+    ends = (cumulative[-1] + weights.cumsum()) / total
+    return _at(u, np.arange(weights.size), ends, kept=kept, start=float(cumulative[-1] / total))
 
 
-def _at(u: float, ids: Tensor, ends: Tensor, *, kept: int, start: float = 0.0) -> Draw:
+def _at(
+    u: float,
+    ids: NDArray[np.int64],
+    ends: NDArray[np.float64],
+    *,
+    kept: int,
+    start: float = 0.0,
+) -> Draw:
     """The token whose interval holds u; `ends` are where the intervals of `ids` end."""
-    place = int(torch.searchsorted(ends, u, right=True))
-    if place == ends.numel():  # u within rounding of 1: the last token that has mass
-        place = int(torch.searchsorted(ends, ends[-1]))
-        ends = ends.index_fill(0, torch.tensor(place), 1.0)
+    place = int(np.searchsorted(ends, u, side="right"))
+    upper = float(ends[place]) if place < ends.size else 1.0
+    if place == ends.size:  # u within rounding of 1: the last token that has mass
+        place = int(np.searchsorted(ends, ends[-1]))
     lower = float(ends[place - 1]) if place else start
-    upper = float(ends[place])
     return Draw(
         token_id=int(ids[place]),
         u=u,

@@ -11,10 +11,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from inference.engine.kernels import selection
-from inference.engine.types import Candidate, Score, Tail
+from inference.engine.types import Candidate, Logits, Score, Tail
 from inference.errors import InferenceFailed
 
 TAIL_HEAD = 50  # tokens that a Tail lists one by one
@@ -29,13 +28,12 @@ class RowStatistics:
     Raises InferenceFailed where a logit is not a finite number.
     """
 
-    def __init__(self, logits: Tensor, *, listable: int) -> None:
-        row = logits.numpy()
-        if selection.not_finite(row):
+    def __init__(self, logits: Logits, *, listable: int) -> None:
+        if selection.not_finite(logits):
             raise InferenceFailed("the model gave a number that is not finite")
-        self._tokens = row[:listable]
-        largest = float(row.max())
-        total, weighted = selection.moments(row, largest)
+        self._tokens = logits[:listable]
+        largest = float(logits.max())
+        total, weighted = selection.moments(logits, largest)
         self._normaliser = largest + math.log(total)
         self.entropy = math.log(total) - weighted / total  # nats
 

@@ -1,5 +1,5 @@
 """
-The values that the engine takes and gives. Token ids only: no text, no tensors.
+The values that the engine takes and gives. Token ids only: no text.
 
 Every logprob is a natural logarithm of the model's own probability: the softmax of the raw
 logits over the whole row, before temperature, penalties or any other setting.
@@ -11,12 +11,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from inference.errors import InvalidRequest
 
-if TYPE_CHECKING:  # so that what only speaks of values does not load torch
-    from torch import Tensor
+Logits = NDArray[np.float32]  # (V,) of one position or (T, V) of several, V the head's rows
 
 
 class FinishReason(StrEnum):
@@ -74,7 +76,7 @@ class SamplingParams:
 class Constraint(Protocol):
     """What a grammar allows next; one for each choice, for it remembers what was drawn."""
 
-    def allowed(self) -> Tensor:
+    def allowed(self) -> NDArray[np.bool_]:
         """Which ids may follow, (V,) bool; at least one, or the grammar is at its end."""
         ...
 

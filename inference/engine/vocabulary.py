@@ -12,6 +12,12 @@ import codecs
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tokenizers import Tokenizer
+
+
+class UnsupportedTokenizer(ValueError):
+    """The tokenizer is not byte-level BPE."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerSource:
@@ -44,6 +50,32 @@ class Vocabulary:
         """The text of a sequence, without special tokens."""
         detokenizer = Detokenizer(self)
         return "".join([*map(detokenizer.push, token_ids), detokenizer.end()])
+
+
+def read_vocabulary(source: TokenizerSource, eos_ids: frozenset[int], *, rows: int) -> Vocabulary:
+    """Read every token's bytes out of a byte-level BPE tokenizer.
+
+    rows: of the model's head. Raises UnsupportedTokenizer for any other kind.
+    """
+    tokenizer = Tokenizer.from_str(source.json)
+    alphabet = byte_level_alphabet()
+    added = tokenizer.get_added_tokens_decoder()
+    tokens: list[bytes] = []
+    for token_id in range(tokenizer.get_vocab_size()):
+        piece = tokenizer.id_to_token(token_id)
+        if token_id in added:
+            tokens.append(added[token_id].content.encode())
+        elif piece is not None and all(character in alphabet for character in piece):
+            tokens.append(bytes(alphabet[character] for character in piece))
+        else:
+            raise UnsupportedTokenizer(f"token {token_id} is not byte-level BPE")
+    return Vocabulary(
+        tokens=tokens[:rows],
+        special_ids=frozenset(i for i, token in added.items() if token.special),
+        eos_ids=eos_ids,
+        rows=rows,
+        source=source,
+    )
 
 
 class Detokenizer:

@@ -57,6 +57,7 @@ def our_engine(
         implementation=implementation,
         gguf=model.gguf,
         kernels_dir=kernels_dir,
+        tokenizers_dir=kernels_dir.with_name("tokenizers"),
         context_length=CONTEXT,
         threads=threads,
     )

@@ -56,7 +56,7 @@ def of_selection(engine: ModelEngine, *, rounds: int) -> str:
     """From a row of logits to a step, with nothing else: statistics, candidates and the draw."""
     rows = []
     generator = torch.Generator().manual_seed(0)
-    logits = 5 * torch.randn(engine.vocabulary.rows, generator=generator)
+    logits = (5 * torch.randn(engine.vocabulary.rows, generator=generator)).numpy()
     for name, sampling in (
         ("greedy", SamplingParams(temperature=0.0)),
         ("temperature 1", SamplingParams(seed=1)),

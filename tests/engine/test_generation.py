@@ -141,7 +141,7 @@ def test_rows_without_a_token_are_in_no_bin_of_the_tail():
     """A head of 100 rows, of which the tokenizer has 80: 50 singly, 30 in bins."""
     from inference.engine.statistics import RowStatistics
 
-    tail = RowStatistics(torch.zeros(100), listable=80).tail()
+    tail = RowStatistics(torch.zeros(100).numpy(), listable=80).tail()
     assert sum(count for count, _ in tail.bins) == 30
     assert [logprob for _, logprob in tail.bins] == [pytest.approx(-math.log(100))]
 
@@ -153,7 +153,7 @@ def test_the_tail_gives_the_mass_of_the_rest_at_any_temperature(spread):
     logits = spread * torch.randn(20_000)
     from inference.engine.statistics import RowStatistics
 
-    tail = RowStatistics(logits, listable=20_000).tail()
+    tail = RowStatistics(logits.numpy(), listable=20_000).tail()
     for temperature in (0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0):
         exact = (logits.double() / temperature).softmax(-1)
         head = [math.exp((c.logprob - tail.head[0].logprob) / temperature) for c in tail.head]

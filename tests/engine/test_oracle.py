@@ -73,7 +73,7 @@ def test_the_sampling_distribution_is_that_of_transformers_processors(temperatur
         u, ours = 0.0, torch.zeros(500, dtype=torch.float64)
         params = SamplingParams(temperature=temperature, top_p=top_p)
         while u < 1 - 1e-12:
-            draw = sample(logits, params, Always(u))
+            draw = sample(logits.numpy(), params, Always(u))
             ours[draw.token_id] = draw.probability
             assert draw.lower <= u < draw.upper
             u = draw.upper

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from transformers import (
     LogitsProcessorList,
     MinPLogitsWarper,
@@ -18,7 +20,7 @@ from transformers import (
 
 from inference.engine.processing import Processing
 from inference.engine.sampling import sample
-from inference.engine.types import GenerationRequest, SamplingParams
+from inference.engine.types import GenerationRequest, Logits, SamplingParams
 from inference.errors import InferenceFailed, InvalidRequest
 from tests.engine.running import Always
 
@@ -46,9 +48,9 @@ def processing(**fields) -> tuple[Processing, SamplingParams]:
     return Processing(request, frozenset({0})), params
 
 
-def distribution(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
+def distribution(logits: Logits, params: SamplingParams) -> torch.Tensor:
     """The probability of every token that can be drawn, found by laying a number in each."""
-    u, found = 0.0, torch.zeros(logits.numel(), dtype=torch.float64)
+    u, found = 0.0, torch.zeros(logits.size, dtype=torch.float64)
     while u < 1 - 1e-12:
         draw = sample(logits, params, Always(u))
         found[draw.token_id] = draw.probability
@@ -66,7 +68,7 @@ def test_the_distribution_is_that_of_transformers_processors(names):
     ours, params = processing(**{name: SETTINGS[name][0] for name in names})
     theirs = LogitsProcessorList([SETTINGS[name][1](SETTINGS[name][0]) for name in names])
     expected = theirs(torch.tensor([PROMPT]), logits[None].clone())[0].double().softmax(-1)
-    found = distribution(ours.process(logits), params)
+    found = distribution(ours.process(logits.numpy()), params)
     assert (found - expected).abs().max() < 1e-6
 
 
@@ -74,19 +76,19 @@ def test_presence_and_frequency_lower_what_was_drawn_and_not_the_prompt():
     ours, _ = processing(presence_penalty=0.5, frequency_penalty=0.25)
     for token_id in (8, 8, 9):
         ours.accept(token_id)
-    lowered = -ours.process(torch.zeros(12))
+    lowered = -ours.process(np.zeros(12, np.float32))
     assert lowered.tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 1.0, 0.75, 0, 0]
 
 
 def test_repetition_counts_the_prompt_and_what_was_drawn():
     ours, _ = processing(repetition_penalty=2.0)
     ours.accept(9)
-    logits = torch.tensor([1.0, 1, 1, 1, 1, -1, 1, 1, 1, 1])
+    logits = np.array([1.0, 1, 1, 1, 1, -1, 1, 1, 1, 1], np.float32)
     assert ours.process(logits).tolist() == [1, 1, 1, 0.5, 1, -2, 1, 1, 1, 0.5]
 
 
 def test_the_row_that_is_processed_stays_as_it_is():
-    logits = torch.zeros(12)
+    logits = np.zeros(12, np.float32)
     processing(logit_bias={1: 5.0}, repetition_penalty=2.0, min_tokens=1)[0].process(logits)
     assert logits.tolist() == [0.0] * 12
 
@@ -95,7 +97,7 @@ def test_end_of_sequence_is_masked_until_min_tokens_are_drawn():
     ours, _ = processing(min_tokens=2)
     masked = []
     for token_id in (4, 5, 6):
-        masked.append(ours.process(torch.zeros(12))[0].isneginf().item())
+        masked.append(bool(np.isneginf(ours.process(np.zeros(12, np.float32))[0])))
         ours.accept(token_id)
     assert masked == [True, True, False]
 
@@ -106,8 +108,9 @@ class Alternating:
     def __init__(self) -> None:
         self.drawn = 0
 
-    def allowed(self) -> torch.Tensor:
-        return torch.arange(20) % 2 == self.drawn % 2
+    def allowed(self) -> NDArray[np.bool_]:
+        allowed: NDArray[np.bool_] = np.arange(20) % 2 == self.drawn % 2
+        return allowed
 
     def accept(self, token_id: int) -> None:
         self.drawn += 1
@@ -115,7 +118,7 @@ class Alternating:
 
 def test_a_constraint_masks_what_its_grammar_forbids_and_follows_the_draws():
     ours, params = processing(constraint=Alternating, temperature=0.0)
-    logits = torch.arange(10.0)
+    logits = np.arange(10, dtype=np.float32)
     drawn = []
     for _ in range(3):
         drawn.append(sample(ours.process(logits), params, Always(0)).token_id)
@@ -125,7 +128,7 @@ def test_a_constraint_masks_what_its_grammar_forbids_and_follows_the_draws():
 
 def test_a_mask_that_leaves_nothing_is_a_failure_and_not_a_guess():
     with pytest.raises(InferenceFailed):
-        sample(torch.full((5,), float("-inf")), SamplingParams(), Always(0))
+        sample(np.full(5, float("-inf"), np.float32), SamplingParams(), Always(0))
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
-from inference.engine.sampling import HEAD, most_probable, sample, uniform_source
-from inference.engine.types import SamplingParams
+from inference.engine.kernels.selection import most_probable
+from inference.engine.sampling import HEAD, sample, uniform_source
+from inference.engine.types import Logits, SamplingParams
 from inference.errors import InvalidRequest
 from tests.engine.running import Always
 
-LOGITS = torch.tensor([0.05, 0.5, 0.15, 0.3]).log()  # ids by rank: 1, 3, 2, 0
+LOGITS = np.log(np.array([0.05, 0.5, 0.15, 0.3], np.float32))  # ids by rank: 1, 3, 2, 0
 
 
-def draw(u: float, logits: torch.Tensor = LOGITS, **params):
+def draw(u: float, logits: Logits = LOGITS, **params):
     return sample(logits, SamplingParams(**params), Always(u))
 
 
@@ -49,18 +49,18 @@ def test_temperature_two_takes_the_square_root_of_each_probability():
 
 
 def test_greedy_lays_no_number_and_takes_the_lower_id_of_equals():
-    drawn = draw(0.9, torch.tensor([0.0, 2.0, 2.0]), temperature=0.0)
+    drawn = draw(0.9, np.array([0.0, 2.0, 2.0], np.float32), temperature=0.0)
     assert (drawn.token_id, drawn.u, drawn.probability, drawn.kept) == (1, None, 1.0, 1)
 
 
 def test_a_token_without_mass_is_never_drawn():
-    logits = torch.tensor([0.0, float("-inf"), 0.0])
+    logits = np.array([0.0, float("-inf"), 0.0], np.float32)
     drawn = [draw(u, logits).token_id for u in np.linspace(0, 1 - 2**-53, 50)]
     assert set(drawn) == {0, 2}
 
 
 def test_equal_logits_are_ranked_by_id_however_many_are_asked_for():
-    logits = torch.zeros(3000)
+    logits = np.zeros(3000, np.float32)
     logits[2000] = 1.0
     for count in (1, 2, 1500, 3000):
         expected = [2000, *[i for i in range(3000) if i != 2000]][:count]
@@ -69,7 +69,7 @@ def test_equal_logits_are_ranked_by_id_however_many_are_asked_for():
 
 def test_past_the_head_the_axis_goes_on_without_gap_or_overlap():
     """A flat row of 5,000: the tail lies in id order, each token 1/5,000 wide."""
-    logits = torch.zeros(5000)
+    logits = np.zeros(5000, np.float32)
     for place in (0, HEAD - 1, HEAD, HEAD + 1, 4999):
         drawn = draw((place + 0.5) / 5000, logits)
         assert drawn.token_id == place
@@ -78,7 +78,7 @@ def test_past_the_head_the_axis_goes_on_without_gap_or_overlap():
 
 
 def test_a_nucleus_longer_than_the_head_is_found():
-    assert draw(0.0, torch.zeros(5000), top_p=0.9).kept == 4500
+    assert draw(0.0, np.zeros(5000, np.float32), top_p=0.9).kept == 4500
 
 
 def test_five_thousand_draws_follow_the_distribution():

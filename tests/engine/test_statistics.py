@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from inference.engine.kernels import selection
-from inference.engine.sampling import most_probable, sample
+from inference.engine.sampling import sample
 from inference.engine.statistics import TAIL_HEAD, RowStatistics
 from inference.engine.types import SamplingParams
 from tests.engine import torch_reference
@@ -35,7 +35,7 @@ ROWS = [
 @pytest.mark.parametrize("logits", ROWS)
 def test_logprobs_entropy_and_rank_are_those_of_a_float64_softmax(logits):
     listable = max(1, logits.numel() - 7)
-    statistics = RowStatistics(logits, listable=listable)
+    statistics = RowStatistics(logits.numpy(), listable=listable)
     order = torch_reference.ranked(logits[:listable])
     expected = torch_reference.logprobs_of(logits)
     assert statistics.entropy == pytest.approx(torch_reference.entropy_of(logits), abs=1e-11)
@@ -56,13 +56,13 @@ def test_the_most_probable_are_the_beginning_of_a_stable_sort(logits, count):
     masked[::3] = NEVER
     for row in (logits, masked):
         expected = torch_reference.ranked(row)[:count]
-        assert most_probable(row, count).tolist() == expected.tolist()
+        assert selection.most_probable(row.numpy(), count).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("logits", [row for row in ROWS if row.numel() > 1])
 def test_a_tail_has_the_tokens_and_the_mass_of_the_row_bin_by_bin(logits):
     listable = max(1, logits.numel() - 7)
-    tail = RowStatistics(logits, listable=listable).tail()
+    tail = RowStatistics(logits.numpy(), listable=listable).tail()
     order = torch_reference.ranked(logits[:listable])[:TAIL_HEAD]
     assert [each.token_id for each in tail.head] == order.tolist()
     expected = torch_reference.tail_of(logits, listable, order)
@@ -91,7 +91,7 @@ def test_a_tail_has_the_tokens_and_the_mass_of_the_row_bin_by_bin(logits):
 def test_a_draw_has_the_interval_of_a_float64_softmax(logits, settings, temperature):
     params = SamplingParams(temperature=temperature, **settings)
     for seed in range(2):
-        draw = sample(logits, params, np.random.default_rng(seed))
+        draw = sample(logits.numpy(), params, np.random.default_rng(seed))
         lower, upper, kept = torch_reference.interval_of(logits, params, draw.token_id)
         assert draw.kept == kept
         assert draw.upper - draw.lower == pytest.approx(upper - lower, abs=1e-12)

@@ -6,8 +6,8 @@ import pytest
 from tokenizers import Tokenizer
 from transformers import Qwen2Config
 
-from inference.engine.loading import UnsupportedTokenizer, vocabulary_of
-from inference.engine.vocabulary import Detokenizer
+from inference.engine.loading import vocabulary_of
+from inference.engine.vocabulary import Detokenizer, UnsupportedTokenizer
 from tests.fakes import SPECIALS, scripted_engine, tiny_tokenizer
 
 TEXTS = ["plain", "two  spaces\n", "é", "👩‍🚀 नमस्ते", "مرحبا", "\x00\x01", "�", "日本語"]

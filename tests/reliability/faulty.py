@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
+import numpy as np
 from django.core.management import execute_from_command_line
 
 from inference.engine.engine import ModelEngine
+from inference.engine.types import Logits
 
 NAN, SNAIL, TOKENIZER, CLOCK = "notanumber", "snailspace", "untokenizable", "tomorrow"
 DAY = 86_400.0
@@ -38,17 +39,17 @@ class FaultyDecoder:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def prefill(self, context: Any, token_ids: Sequence[int], **options: Any) -> torch.Tensor:
-        rows: torch.Tensor = self._inner.prefill(context, token_ids, **options)
+    def prefill(self, context: Any, token_ids: Sequence[int], **options: Any) -> Logits:
+        rows: Logits = self._inner.prefill(context, token_ids, **options)
         if list(token_ids[: len(self._snail)]) == self._snail:
             self._slow.append(context)
         is_poisoned = list(token_ids[: len(self._nan)]) == self._nan
-        return torch.full_like(rows, float("nan")) if is_poisoned else rows
+        return np.full_like(rows, float("nan")) if is_poisoned else rows
 
-    def decode(self, contexts: Sequence[Any], token_ids: Sequence[int]) -> torch.Tensor:
+    def decode(self, contexts: Sequence[Any], token_ids: Sequence[int]) -> Logits:
         if any(context is slow for context in contexts for slow in self._slow):
             time.sleep(SNAIL_SECONDS)
-        rows: torch.Tensor = self._inner.decode(contexts, token_ids)
+        rows: Logits = self._inner.decode(contexts, token_ids)
         return rows
 
 

@@ -60,7 +60,7 @@ def test_a_model_in_blocks_gives_the_results_of_its_float32_values(family, kind,
     with torch.inference_mode():
         expected = model(torch.tensor([ids_of(40)])).logits[0]
     logits = decoder.prefill(decoder.new_context(40), ids_of(40), every_position=True)
-    torch.testing.assert_close(logits, expected, atol=3e-4, rtol=3e-4)
+    torch.testing.assert_close(torch.from_numpy(logits), expected, atol=3e-4, rtol=3e-4)
 
 
 def test_every_tensor_is_found_where_the_gguf_package_finds_it(tmp_path):

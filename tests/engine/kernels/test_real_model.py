@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -51,7 +52,7 @@ def test_ten_prompts_have_the_probabilities_text_and_top_ten_of_transformers(che
         rows = [decoder.prefill(context, ids)[0]]
         while len(rows) < TOKENS:
             rows.append(decoder.decode([context], [int(rows[-1].argmax())])[0])
-        ours = torch.stack(rows)
+        ours = torch.from_numpy(np.stack(rows))
         with torch.inference_mode():
             text = torch.tensor([[*ids, *ours.argmax(-1)[:-1].tolist()]])
             theirs = model(text).logits[0, len(ids) - 1 :]

@@ -252,10 +252,10 @@ def test_the_end_of_sequence_is_all_that_follows_the_end(engine, grammars):
     for byte in b"{}":
         constraint.accept(byte)
     eos = sorted(engine.vocabulary.eos_ids)
-    assert constraint.allowed().nonzero()[:, 0].tolist() == eos
+    assert constraint.allowed().nonzero()[0].tolist() == eos
     constraint.accept(eos[0])
     constraint.accept(eos[0])  # as with ignore_eos
-    assert constraint.allowed().nonzero()[:, 0].tolist() == eos
+    assert constraint.allowed().nonzero()[0].tolist() == eos
 
 
 def test_a_text_that_is_certain_comes_in_the_models_own_tokens():
@@ -269,7 +269,7 @@ def test_a_text_that_is_certain_comes_in_the_models_own_tokens():
     ids = [*qwen.encode(written), qwen.eos_token_id]
     assert ids[0] == qwen.convert_tokens_to_ids("<tool_call>")
     for token_id in ids:
-        assert constraint.allowed().nonzero()[:, 0].tolist() == [token_id]
+        assert constraint.allowed().nonzero()[0].tolist() == [token_id]
         constraint.accept(token_id)
 
 
@@ -402,7 +402,7 @@ def test_many_threads_may_ask_at_once(engine, grammars):
     def first_mask(schema):
         barrier.wait()
         make = grammars.constraint(grammar(choice=AUTO, response_schema=schema))
-        return make().allowed().nonzero()[:, 0].tolist()
+        return make().allowed().nonzero()[0].tolist()
 
     with ThreadPoolExecutor(len(schemas)) as threads:
         masks = list(threads.map(first_mask, schemas))

@@ -52,6 +52,7 @@ def engine(folder):
         implementation="transformers",  # what these tests are about is the tokenizer
         gguf=None,
         kernels_dir=settings.TRACEAPP.weights_dir / "kernels",
+        tokenizers_dir=settings.TRACEAPP.weights_dir / "tokenizers",
         context_length=2048,
         threads=1,
     )
@@ -138,5 +139,5 @@ def test_masks_are_made_in_far_less_time_than_a_token(grammars, schema):
         begun = time.monotonic()
         allowed = constraint.allowed()
         slowest = max(slowest, time.monotonic() - begun)
-        constraint.accept(int(allowed.nonzero()[0]))
+        constraint.accept(int(allowed.nonzero()[0][0]))
     assert slowest < 0.5
