@@ -24,8 +24,8 @@ from inference.engine.kernels import selection
 from inference.engine.types import Draw, Logits, SamplingParams
 from inference.errors import InferenceFailed
 
-# Enough to hold the nucleus of nearly every step; one partial sort finds it.
-HEAD = 1024
+HEAD = 1024  # ranks, past which the axis goes on in id order
+FEW = 128  # ranks that hold most draws and most nuclei: these are looked at first
 
 
 class Uniform(Protocol):
@@ -101,14 +101,14 @@ def _kept(
 
     `total` is the mass of the whole row.
     """
-    count = max(HEAD, params.top_k + 1)
+    count = max(FEW, params.top_k + 1)
     while True:
         ranked = selection.most_probable(logits, count)
         weights = _weights(logits, ranked, largest, params.temperature)
         kept = _kept_of(weights, total, params)
         if kept < ranked.size or ranked.size == logits.size:
             return ranked[:kept], weights[:kept]
-        count *= 8  # the cut may lie past the head
+        count *= 8  # the cut lies past them
 
 
 def _kept_of(ranked_weights: NDArray[np.float64], total: float, params: SamplingParams) -> int:
@@ -132,11 +132,12 @@ def _kept_of(ranked_weights: NDArray[np.float64], total: float, params: Sampling
 def _draw_from_all(
     logits: Logits, largest: float, temperature: float, total: float, kept: int, u: float
 ) -> Draw:
-    head = selection.most_probable(logits, HEAD)
-    cumulative = _weights(logits, head, largest, temperature).cumsum()
-    ends = cumulative / total
-    if u < ends[-1] or head.size == logits.size:
-        return _at(u, head, ends, kept=kept)
+    for count in (FEW, HEAD):
+        head = selection.most_probable(logits, count)
+        cumulative = _weights(logits, head, largest, temperature).cumsum()
+        ends = cumulative / total
+        if u < ends[-1] or head.size == logits.size:
+            return _at(u, head, ends, kept=kept)
     weights = np.empty(logits.size)
     selection.weigh(logits, largest, temperature, weights)
     weights[head] = 0.0

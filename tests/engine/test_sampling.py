@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inference.engine.kernels.selection import most_probable
-from inference.engine.sampling import HEAD, sample, uniform_source
+from inference.engine.sampling import FEW, HEAD, sample, uniform_source
 from inference.engine.types import Logits, SamplingParams
 from inference.errors import InvalidRequest
 from tests.engine.running import Always
@@ -70,7 +70,7 @@ def test_equal_logits_are_ranked_by_id_however_many_are_asked_for():
 def test_past_the_head_the_axis_goes_on_without_gap_or_overlap():
     """A flat row of 5,000: the tail lies in id order, each token 1/5,000 wide."""
     logits = np.zeros(5000, np.float32)
-    for place in (0, HEAD - 1, HEAD, HEAD + 1, 4999):
+    for place in (0, FEW - 1, FEW, HEAD - 1, HEAD, HEAD + 1, 4999):
         drawn = draw((place + 0.5) / 5000, logits)
         assert drawn.token_id == place
         assert drawn.lower == pytest.approx(place / 5000)

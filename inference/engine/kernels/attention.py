@@ -11,6 +11,8 @@ chunks can be computed by any thread, in any order.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import float32, njit
 
@@ -24,9 +26,30 @@ from inference.engine.kernels.vectors import HAS_AVX512, LANES
 CHUNK = 128  # keys: 32 KB of a head of 64, what the nearest cache holds
 BLOCK = 8  # queries of one prompt that share a reading of a chunk
 
-PIECES = 4 if HAS_AVX512 else 2  # of LANES columns, as four times as many sums fit
-_blend_four, _blend_two, _blend_one = lanes.blend(PIECES, 4), lanes.blend(4, 2), lanes.blend(4, 1)
-_blend_step = lanes.blend(1, 1, STEP)
+
+def _kernel_of(pieces: int, vectors: int) -> Any:
+    """All columns for so many vectors, and no others."""
+    wide, narrow = lanes.blend(pieces, vectors), lanes.blend(1, 1, STEP)
+
+    def blend(p, p_bytes, rows, row_bytes, count, columns, y, y_bytes):
+        column = 0
+        while columns - column >= pieces * LANES:
+            at = column * 4
+            wide(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
+            column += pieces * LANES
+        while column < columns:
+            for v in range(vectors):
+                at, pv, yv = column * 4, p + v * p_bytes, y + v * y_bytes
+                narrow(pv, p_bytes, rows + at, row_bytes, count, yv + at, y_bytes)
+            column += STEP
+
+    blend.__qualname__ = f"blend_{vectors}"  # for the linker, as in `linear`
+    return njit(error_model="numpy")(blend)
+
+
+# Of LANES columns at a time, as many as there are registers for the sums.
+_blend_four, _blend_three = (_kernel_of(4 if HAS_AVX512 else 2, vectors) for vectors in (4, 3))
+_blend_two, _blend_one = (_kernel_of(4, vectors) for vectors in (2, 1))
 
 
 @njit(error_model="numpy")
@@ -34,30 +57,19 @@ def _blend(p, p_bytes, rows, row_bytes, count, columns, vectors, y, y_bytes):
     """y[v] = sum over t of p[v, t] rows[t], each row of `columns`."""
     v = 0
     while v < vectors:
-        left, column = vectors - v, 0
+        left = vectors - v
         if left >= 4:
-            while columns - column >= PIECES * LANES:
-                at = column * 4
-                _blend_four(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
-                column += PIECES * LANES
             step = 4
-        elif left >= 2:
-            while columns - column >= 4 * LANES:
-                at = column * 4
-                _blend_two(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
-                column += 4 * LANES
+            _blend_four(p, p_bytes, rows, row_bytes, count, columns, y, y_bytes)
+        elif left == 3:
+            step = 3
+            _blend_three(p, p_bytes, rows, row_bytes, count, columns, y, y_bytes)
+        elif left == 2:
             step = 2
+            _blend_two(p, p_bytes, rows, row_bytes, count, columns, y, y_bytes)
         else:
-            while columns - column >= 4 * LANES:
-                at = column * 4
-                _blend_one(p, p_bytes, rows + at, row_bytes, count, y + at, y_bytes)
-                column += 4 * LANES
             step = 1
-        while column < columns:
-            for u in range(step):
-                at, pu, yu = column * 4, p + u * p_bytes, y + u * y_bytes
-                _blend_step(pu, p_bytes, rows + at, row_bytes, count, yu + at, y_bytes)
-            column += STEP
+            _blend_one(p, p_bytes, rows, row_bytes, count, columns, y, y_bytes)
         v, p, y = v + step, p + step * p_bytes, y + step * y_bytes
 
 

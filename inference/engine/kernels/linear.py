@@ -19,65 +19,68 @@ from inference.engine.kernels.vectors import HAS_AVX512
 MANY = 16  # vectors, from which on a row is worth writing out as float32
 
 
+def _heights_of(format: int) -> dict[int, int]:
+    """How many rows are read at a time, for each number of vectors that has a kernel.
+
+    As many as there are registers for their sums, beside what a format needs to be widened.
+    """
+    tall = 6 if HAS_AVX512 else 3
+    if format == FLOAT32:
+        return {8: tall // 2, 4: tall, 3: 8 if HAS_AVX512 else 4, 2: 4, 1: 4}
+    return {8: tall // 2, 4: 4 if HAS_AVX512 else 2, 3: 4 if HAS_AVX512 else 2, 2: 4, 1: 4}
+
+
+def _kernel_of(format: int, height: int, vectors: int) -> Any:
+    """All rows by so many vectors, and no others."""
+    some_rows, one_row = (lanes.dots(format, rows, vectors) for rows in (height, 1))
+
+    def kernel(w, row_bytes, rows, columns, x, x_bytes, y, y_bytes):
+        n = 0
+        while rows - n >= height:
+            some_rows(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+            n += height
+        while n < rows:
+            one_row(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
+            n += 1
+
+    return _compiled(kernel, f"rows_{NAMES[format]}_by_{vectors}")
+
+
 def _multiply_of(format: int) -> Any:
-    """The kernel of one format: eight, four, two and then one vector at a time."""
-    # As many sums as there are registers for, beside what a format needs to be widened.
-    tall, low, lowest = (6, 4, 3) if HAS_AVX512 else (3, 2, 1)
-    height = tall if format == FLOAT32 else low
-    by_eight, by_four, by_two, by_one = (
-        lanes.dots(format, rows, vectors)
-        for rows, vectors in ((lowest, 8), (height, 4), (4, 2), (4, 1))
-    )
-    row_by_eight, row_by_four, row_by_two, row_by_one = (
-        lanes.dots(format, 1, vectors) for vectors in (8, 4, 2, 1)
+    """All rows by all vectors, of one format."""
+    by_eight, by_four, by_three, by_two, by_one = (
+        _kernel_of(format, height, vectors) for vectors, height in _heights_of(format).items()
     )
 
     def multiply(w, row_bytes, rows, columns, x, x_bytes, vectors, y, y_bytes):
         m = 0
         while m < vectors:
-            n, left = 0, vectors - m
+            left = vectors - m
             if left >= 8 and vectors < MANY:  # many of them would not stay in the nearest cache
                 step = 8
-                while rows - n >= lowest:
-                    by_eight(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += lowest
-                while n < rows:
-                    at = w + n * row_bytes
-                    row_by_eight(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += 1
+                by_eight(w, row_bytes, rows, columns, x, x_bytes, y, y_bytes)
             elif left >= 4:
                 step = 4
-                while rows - n >= height:
-                    by_four(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += height
-                while n < rows:
-                    at = w + n * row_bytes
-                    row_by_four(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += 1
-            elif left >= 2:
+                by_four(w, row_bytes, rows, columns, x, x_bytes, y, y_bytes)
+            elif left == 3:
+                step = 3
+                by_three(w, row_bytes, rows, columns, x, x_bytes, y, y_bytes)
+            elif left == 2:
                 step = 2
-                while rows - n >= 4:
-                    by_two(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += 4
-                while n < rows:
-                    at = w + n * row_bytes
-                    row_by_two(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += 1
+                by_two(w, row_bytes, rows, columns, x, x_bytes, y, y_bytes)
             else:
                 step = 1
-                while rows - n >= 4:
-                    by_one(w + n * row_bytes, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += 4
-                while n < rows:
-                    at = w + n * row_bytes
-                    row_by_one(at, row_bytes, x, x_bytes, columns, y + 4 * n, y_bytes)
-                    n += 1
+                by_one(w, row_bytes, rows, columns, x, x_bytes, y, y_bytes)
             m, x, y = m + step, x + step * x_bytes, y + step * y_bytes
 
+    return _compiled(multiply, f"multiply_{NAMES[format]}")
+
+
+def _compiled(function: Any, name: str) -> Any:
     # Compiled objects of several processes meet in one, where the linker takes functions of one
     # name for the same. numba's names hold a number, but each process counts anew.
-    multiply.__qualname__ = f"multiply_{NAMES[format]}"
-    return njit(error_model="numpy")(multiply)
+    function.__qualname__ = name
+    return njit(error_model="numpy")(function)
 
 
 multiply_float32 = _multiply_of(FLOAT32)

@@ -74,11 +74,17 @@ def exp64(x):
 @njit(error_model="numpy", nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def largest_of_blocks(row, largest):
     """The largest logit of each BLOCK, (ceil(V / BLOCK),); no logit may be NaN."""
-    for b in range(largest.size):
+    whole = row.size // BLOCK
+    for b in range(whole):
         most = row[b * BLOCK]
-        for i in range(b * BLOCK, min(row.size, (b + 1) * BLOCK)):
-            most = max(most, row[i])
+        for i in range(1, BLOCK):  # always as many, so that it is a few vectors
+            most = max(most, row[b * BLOCK + i])
         largest[b] = most
+    if whole < largest.size:
+        most = row[whole * BLOCK]
+        for i in range(whole * BLOCK, row.size):
+            most = max(most, row[i])
+        largest[whole] = most
 
 
 @njit(error_model="numpy", nogil=True, cache=True)
