@@ -59,7 +59,6 @@ def start_runtime(
             checkpoint.folder,
             gguf=checkpoint.gguf,
             kernels_dir=kernels_dir,
-            tokenizers_dir=weights_dir / "tokenizers",
             context_length=checkpoint.model.context_length,
             threads=threads,
         )

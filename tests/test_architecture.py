@@ -46,6 +46,16 @@ TRANSFORMERS = {
 }
 
 
+# Everything that may touch torch, which takes 200 MB and a second: a server whose model the kernels
+# run needs none of these.
+TORCH = {
+    "inference/engine/loading.py",
+    "inference/engine/transformers_decoder.py",
+    "inference/profiling.py",
+    "inference/weights/conversion.py",
+}
+
+
 def imports(source: str) -> set[str]:
     """The full names that a module's source imports, at its top or inside a function."""
     names = set()
@@ -93,6 +103,15 @@ def test_transformers_is_imported_only_where_models_are_read():
         if (names := {n for n in imports(file.read_text()) if below(n, {"transformers"})})
     }
     assert found == TRANSFORMERS
+
+
+def test_torch_is_imported_only_where_it_is_what_runs():
+    found = {
+        str(file.relative_to(ROOT))
+        for file in modules("inference")
+        if any(below(name, {"torch"}) for name in imports(file.read_text()))
+    }
+    assert found == TORCH
 
 
 @pytest.mark.parametrize("place", ["inference", "traceapp"])

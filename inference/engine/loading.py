@@ -32,23 +32,22 @@ def load_engine(
     implementation: Implementation,
     gguf: Path | None,
     kernels_dir: Path,
-    tokenizers_dir: Path,
     context_length: int,
     threads: int,
 ) -> ModelEngine:
     """Load a model and its tokenizer, in float32.
 
     The kernels read the GGUF file that a folder was made of in its place. What is compiled is kept
-    under kernels_dir, what the tokenizer is under tokenizers_dir; no kernel may have been imported
-    before. Raises OSError or ValueError where a file is not as it should be, and KernelsDiffer
-    where the kernels are not: transformers may run the model then.
+    under kernels_dir, and with it what the tokenizer is; no kernel may have been imported before.
+    Raises OSError or ValueError where a file is not as it should be, and KernelsDiffer where the
+    kernels are not: transformers may run the model then.
     """
     from inference.engine.kernels.cache import keep_compiled_under
 
     keep_compiled_under(kernels_dir)
     from inference.engine.engine import ModelEngine
 
-    files = read_once(folder, _tokenizer_of, kept_dir=tokenizers_dir)
+    files = read_once(folder, _tokenizer_of, kept_dir=kernels_dir / "tokenizers")
     decoder: Decoder
     if implementation == "kernels":
         from inference.engine.kernel_decoder import KernelDecoder

@@ -57,7 +57,6 @@ def our_engine(
         implementation=implementation,
         gguf=model.gguf,
         kernels_dir=kernels_dir,
-        tokenizers_dir=kernels_dir.with_name("tokenizers"),
         context_length=CONTEXT,
         threads=threads,
     )

@@ -35,12 +35,17 @@ class EngineWay:
         self.engine = engine
 
     def trace(
-        self, prompt_ids: Sequence[int], new_tokens: int, *, owner: str | None = None
+        self,
+        prompt_ids: Sequence[int],
+        new_tokens: int,
+        *,
+        sampling: SamplingParams = GREEDY,
+        owner: str | None = None,
     ) -> Trace:
         request = GenerationRequest(
             prompt_ids=tuple(prompt_ids),
             max_tokens=new_tokens,
-            sampling=GREEDY,
+            sampling=sampling,
             num_candidates=TOP,
             ignore_eos=True,
             owner=owner,

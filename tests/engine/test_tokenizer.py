@@ -108,10 +108,9 @@ import json, sys
 from pathlib import Path
 from inference.engine.loading import load_engine
 
-folder, kernels, kept = map(Path, sys.argv[1:])
+folder, kernels = map(Path, sys.argv[1:])
 engine = load_engine(
-    folder, implementation="kernels", gguf=None, kernels_dir=kernels, tokenizers_dir=kept,
-    context_length=64, threads=1,
+    folder, implementation="kernels", gguf=None, kernels_dir=kernels, context_length=64, threads=1
 )
 loaded = sorted({"torch", "transformers"} & set(sys.modules))
 vocabulary = engine.vocabulary
@@ -126,7 +125,7 @@ def test_a_later_start_with_the_kernels_loads_neither_torch_nor_transformers(tmp
     KEPT.mkdir(parents=True, exist_ok=True)
 
     def load():
-        command = [sys.executable, "-c", LOAD, str(folder), str(KEPT), str(tmp_path / "kept")]
+        command = [sys.executable, "-c", LOAD, str(folder), str(KEPT)]
         done = subprocess.run(
             command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=True
         )

@@ -253,3 +253,17 @@ def test_a_signal_under_load_breaks_no_answer(tmp_path, folder):
     assert "stopping: what runs has 25 s" in log
     assert "Traceback" not in log
     assert " ERROR " not in log
+
+
+def test_a_server_that_began_with_profile_writes_what_its_model_did(folder, tmp_path):
+    output = tmp_path / "profiles"
+    flags = ("--profile", "--profile-output", str(output))
+    with serving(tmp_path / "data", *flags, TRACEAPP_MODEL_PATH=str(folder)) as server:
+        for path in ("/start_profile", "/v1/traces", "/stop_profile"):
+            body = {"prompt": "a", "max_new_tokens": 3}
+            assert httpx.post(f"{server.url}{path}", json=body, timeout=60).status_code == 200
+    (profile,) = output.iterdir()
+    events = json.loads(profile.read_text())["traceEvents"]
+    assert [event["name"] for event in events].count("KernelDecoder.decode") == 2
+    assert len({event["tid"] for event in events}) == 1
+    assert all(event["dur"] >= 0 for event in events)

@@ -52,7 +52,6 @@ def engine(folder):
         implementation="transformers",  # what these tests are about is the tokenizer
         gguf=None,
         kernels_dir=settings.TRACEAPP.weights_dir / "kernels",
-        tokenizers_dir=settings.TRACEAPP.weights_dir / "tokenizers",
         context_length=2048,
         threads=1,
     )

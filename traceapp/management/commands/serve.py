@@ -23,6 +23,7 @@ from traceapp.checks import before_serving
 logger = logging.getLogger(__name__)
 
 QUERY_SECONDS = 5.0  # as long as SQLite waits for a lock
+IDLE_SECONDS = 45.0  # that a connection may be silent while no request of its own is answered
 LAST_TURN_SECONDS = 2.0  # for the worker, once nobody hears it any more
 WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound
 
@@ -57,10 +58,10 @@ class Command(BaseCommand):
         settings.TRACEAPP = settings.TRACEAPP.model_copy(update={"model": options["model"]})
         settings.ALLOWED_HOSTS += _names_of(options["host"])
         settings.QUERY_SECONDS = QUERY_SECONDS
-        self._require_health()
         settings.SERVED_MODEL_NAME = _served_name(options["served_model_name"])
         settings.GENERATE_CONFIG = _generate_config(options["generate_config"])
         settings.PROFILE_OUTPUT = _profile_output(options["profile"], options["profile_output"])
+        self._require_health()  # with all that was asked for in the settings: it loads the routes
 
         # Known from now on, whatever becomes of the database.
         async_to_sync(current_limits)()
@@ -100,6 +101,7 @@ class Command(BaseCommand):
         from traceapp.stopping import Stopping
 
         Stopping(server, seconds=settings.TRACEAPP.stop_seconds).listen_to_signals()
+        server.http_factory.timeOut = IDLE_SECONDS
         port = server.listening_addresses[0][1]
         shown = "localhost" if host in WILDCARDS | {"127.0.0.1"} else host
         self.stdout.write(f"Token Trace is at http://{shown}:{port}/ (stop it with Ctrl-C)")
