@@ -26,7 +26,7 @@ from inference.line import Caller
 from inference.places import Places
 from inference.reports import Observer, unobserved
 
-if TYPE_CHECKING:  # torch comes with these, and only the worker's thread needs it
+if TYPE_CHECKING:  # it compiles kernels, for the worker's thread alone
     from inference.engine.engine import Engine
 
 logger = logging.getLogger(__name__)

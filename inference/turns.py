@@ -15,7 +15,7 @@ from inference.jobs import Job
 from inference.places import Places
 from inference.reports import Outcome
 
-if TYPE_CHECKING:  # torch comes with these
+if TYPE_CHECKING:  # they compile kernels
     from inference.engine.engine import Engine, TurnOutcome
     from inference.engine.generation import Generation
 

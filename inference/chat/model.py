@@ -10,7 +10,7 @@ from inference.catalogue import MODELS, CatalogueModel
 from inference.chat.template import ChatTemplate
 from inference.engine.vocabulary import Vocabulary
 
-if TYPE_CHECKING:  # torch comes with it
+if TYPE_CHECKING:  # it compiles kernels
     from inference.chat.constraints import Grammars
 
 

@@ -12,7 +12,7 @@ from inference.engine.vocabulary import Vocabulary
 from inference.errors import ContextFull, Rejected
 from inference.limits import Limits
 
-if TYPE_CHECKING:  # torch comes with it
+if TYPE_CHECKING:  # it compiles kernels
     from inference.engine.engine import Engine
 
 MAX_PROMPTS = 128  # of one request; an evaluation harness sends batches of up to 64

@@ -118,6 +118,7 @@ async def test_pages_keep_their_own_errors():
         return HttpResponseNotFound("<h1>No</h1>")
 
     response = await JsonErrors(in_html)(AsyncRequestFactory().get("/admin/x"))
+    assert isinstance(response, HttpResponse)
     assert response.content == b"<h1>No</h1>"
 
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction
 
-from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import resolve
 
+from traceapp.middleware.base import AsyncMiddleware
 from traceapp.paths import is_api
 
 
-class Direct:
+class Direct(AsyncMiddleware):
     """Leaves out the middleware after it, which would take a thread several times a request."""
-
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Raises Http404, which Django answers."""

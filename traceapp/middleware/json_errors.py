@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 
-from asgiref.sync import markcoroutinefunction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
 from inference import errors
 from traceapp.api.errors import STATUS, error_response
+from traceapp.middleware.base import AsyncMiddleware
 from traceapp.paths import is_api
 
 logger = logging.getLogger(__name__)
@@ -28,17 +27,10 @@ CAUSES: dict[int, errors.TraceError] = {
 }
 
 
-class JsonErrors:
+class JsonErrors(AsyncMiddleware):
     """Puts the one error body in place of an HTML or text one; all other headers stay."""
 
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:
             response = await self._get_response(request)
         except asyncio.CancelledError:

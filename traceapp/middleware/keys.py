@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from asgiref.sync import markcoroutinefunction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
 from inference.errors import InvalidApiKey, StorageUnavailable
 from traceapp.api.errors import error_response
 from traceapp.keys import admit_request, is_guarded
+from traceapp.middleware.base import AsyncMiddleware
 
 
-class Keys:
+class Keys(AsyncMiddleware):
     """Decides by the path alone, before any endpoint: one that is added is guarded too."""
 
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if is_guarded(request.path):
             try:
                 request.api_key = await admit_request(request)  # type: ignore[attr-defined]

@@ -7,23 +7,14 @@ ends: a broken answer, where a new connection is refused in a way that every cli
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from asgiref.sync import markcoroutinefunction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
 from inference import runtime
+from traceapp.middleware.base import AsyncMiddleware
 
 
-class LastAnswers:
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
+class LastAnswers(AsyncMiddleware):
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = await self._get_response(request)
         if runtime.is_closing():
             response["Connection"] = "close"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from asgiref.sync import markcoroutinefunction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 
 from inference import metrics
+from traceapp.middleware.base import AsyncMiddleware
 
 ENDPOINTS = {
     "/": "page",
@@ -22,15 +20,8 @@ ENDPOINTS = {
 }
 
 
-class Metering:
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
+class Metering(AsyncMiddleware):
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = await self._get_response(request)
         endpoint = ENDPOINTS.get(request.path, "other")
         metrics.REQUESTS.labels(endpoint, f"{response.status_code // 100}xx").inc()

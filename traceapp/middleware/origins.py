@@ -8,10 +8,7 @@ and may change at any time, which is why this is not a setting of a CORS library
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from asgiref.sync import markcoroutinefunction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 
@@ -19,6 +16,7 @@ from inference.errors import OriginNotAllowed
 from inference.models import current_limits
 from traceapp.api.errors import STATUS, error_response
 from traceapp.framing import allow_frames, is_for_frames
+from traceapp.middleware.base import AsyncMiddleware
 from traceapp.origins import is_listed, is_own
 from traceapp.paths import is_api
 from traceapp.themes import theme_of
@@ -33,21 +31,14 @@ IN_SANDBOX = (
 )
 
 
-class Origins:
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponse]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
+class Origins(AsyncMiddleware):
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = await self._answer(request, request.headers.get("Origin"))
         # Always: a cache must not give a listed site the answer that another caller got.
         patch_vary_headers(response, ["Origin"])
         return response
 
-    async def _answer(self, request: HttpRequest, origin: str | None) -> HttpResponse:
+    async def _answer(self, request: HttpRequest, origin: str | None) -> HttpResponseBase:
         if origin is None or is_own(origin, request.get_host()):
             return await self._get_response(request)
         listed = is_listed(origin, (await current_limits()).allowed_origins)

@@ -10,16 +10,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
-from asgiref.sync import markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from structlog.contextvars import bind_contextvars, clear_contextvars, unbind_contextvars
 
 from inference.errors import ClientDisconnected
 from traceapp.api.errors import STATUS
+from traceapp.middleware.base import AsyncMiddleware
 from traceapp.request_ids import HEADER, request_id_of
 
 logger = logging.getLogger("traceapp.access")
@@ -27,15 +27,8 @@ logger = logging.getLogger("traceapp.access")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class Requests:
+class Requests(AsyncMiddleware):
     """The outermost: what any other middleware logs has the id, and what it answers too."""
-
-    sync_capable = False
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         begun = time.monotonic()
