@@ -11,7 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-FOLDER = str(Path(__file__).parent)
+FOLDER = f"{Path(__file__).parent}{os.sep}"
+MOST_EVENTS = 500_000  # some 100 MB; whoever forgets to stop loses the rest
 
 
 class Spans:
@@ -39,13 +40,14 @@ class Spans:
             self._begun.append((code.co_qualname, now))
         elif self._begun:  # else it was called before the recording began
             name, begun = self._begun.pop()
-            self._events.append(
-                {
-                    "name": name,
-                    "ph": "X",
-                    "ts": begun / 1000,  # microseconds, as the format has them
-                    "dur": (now - begun) / 1000,
-                    "pid": os.getpid(),
-                    "tid": threading.get_native_id(),
-                }
-            )
+            if len(self._events) < MOST_EVENTS:
+                self._events.append(
+                    {
+                        "name": name,
+                        "ph": "X",
+                        "ts": begun / 1000,  # microseconds, as the format has them
+                        "dur": (now - begun) / 1000,
+                        "pid": os.getpid(),
+                        "tid": threading.get_native_id(),
+                    }
+                )

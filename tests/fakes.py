@@ -13,8 +13,9 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import tokenizers
 import torch
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, decoders, models, pre_tokenizers
 from transformers import (
     LlamaConfig,
     LlamaForCausalLM,
@@ -25,6 +26,7 @@ from transformers import (
 
 from inference.engine.engine import ModelEngine
 from inference.engine.loading import engine_of, vocabulary_of
+from inference.engine.tokenizer import Tokenizer
 from inference.engine.types import Logits, ModelCard
 from inference.engine.vocabulary import Vocabulary, byte_level_alphabet
 
@@ -59,7 +61,7 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
                 merges.append((pieces[0], pieces[1]))
                 vocab[merged] = len(vocab)
             pieces = [merged, *pieces[2:]]
-    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges))
+    tokenizer = tokenizers.Tokenizer(models.BPE(vocab=vocab, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in SPECIALS])
@@ -178,4 +180,5 @@ def scripted_engine(
     vocabulary = vocabulary_of(tokenizer, config, rows=len(tokenizer) + PADDING_ROWS)
     follow = says(script, vocabulary, tokenizer) if isinstance(script, str) else script
     decoder = ScriptedDecoder(follow, rows=vocabulary.rows, gate=gate)
-    return ModelEngine(decoder, vocabulary=vocabulary, tokenizer=tokenizer)
+    assert vocabulary.source is not None
+    return ModelEngine(decoder, vocabulary=vocabulary, tokenizer=Tokenizer(vocabulary.source))

@@ -21,6 +21,7 @@ from transformers import Qwen2Config
 
 from inference.engine.engine import ModelEngine
 from inference.engine.loading import vocabulary_of
+from inference.engine.tokenizer import Tokenizer
 from inference.engine.types import Logits
 from inference.engine.vocabulary import Vocabulary
 from tests.fakes import CARD, PADDING_ROWS, ScriptedDecoder
@@ -85,7 +86,8 @@ def parrot_engine() -> ModelEngine:
     config = Qwen2Config(eos_token_id=made.eos_token_id)
     vocabulary = vocabulary_of(made, config, rows=len(made) + PADDING_ROWS)
     decoder = Parrot(vocabulary, made.encode)
-    return ModelEngine(decoder, vocabulary=vocabulary, tokenizer=made)
+    assert vocabulary.source is not None
+    return ModelEngine(decoder, vocabulary=vocabulary, tokenizer=Tokenizer(vocabulary.source))
 
 
 def main() -> None:

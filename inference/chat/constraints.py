@@ -114,6 +114,8 @@ class _Tokens:
         # One of its own: it is told how to read control tokens, and never again.
         self._tokenizer = Tokenizer.from_str(vocabulary.source.json)
         self._tokenizer.encode_special_tokens = True  # as the text that they are
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
 
     def __call__(self, text: str) -> list[int]:
         """The model's own tokens of a text: where a grammar leaves one text, it gives these."""

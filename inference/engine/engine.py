@@ -7,7 +7,6 @@ sequences may alternate in any order; none changes what another gives.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -22,6 +21,8 @@ from inference.engine.vocabulary import Vocabulary
 
 
 class Tokenizer(Protocol):
+    """Any number of threads may call it at once."""
+
     def encode(self, text: str) -> list[int]: ...
 
 
@@ -66,12 +67,9 @@ class ModelEngine:
         self._tokenizer = tokenizer
         self._prefixes = PrefixCache(decoder)
         selection.warm_up()
-        # Fast tokenizers raise "Already borrowed" when two threads call one.
-        self._tokenizer_lock = threading.Lock()
 
     def encode(self, text: str) -> list[int]:
-        with self._tokenizer_lock:
-            return self._tokenizer.encode(text)
+        return self._tokenizer.encode(text)
 
     def open(self, request: GenerationRequest) -> Generation:
         capacity = _capacity(request)

@@ -45,8 +45,6 @@ def load_engine(
     from inference.engine.kernels.cache import keep_compiled_under
 
     keep_compiled_under(kernels_dir)
-    from inference.engine.engine import ModelEngine
-
     files = read_once(folder, _tokenizer_of, kept_dir=kernels_dir / "tokenizers")
     decoder: Decoder
     if implementation == "kernels":
@@ -57,22 +55,22 @@ def load_engine(
         )
     else:
         decoder = _transformers_decoder(folder, context_length, threads)
-    return ModelEngine(
-        decoder,
-        vocabulary=read_vocabulary(files.source, files.eos_ids, rows=decoder.rows),
-        tokenizer=Tokenizer(files.source),
-    )
+    return _engine_of(decoder, files)
 
 
 def engine_of(model: Any, tokenizer: Any, *, context_length: int) -> ModelEngine:
     """An engine over a transformers causal model and its fast tokenizer."""
+    files = _files_of(tokenizer, model.generation_config)
+    return _engine_of(_decoder_of(model, context_length), files)
+
+
+def _engine_of(decoder: Decoder, files: TokenizerFiles) -> ModelEngine:
     from inference.engine.engine import ModelEngine
 
-    decoder = _decoder_of(model, context_length)
     return ModelEngine(
         decoder,
-        vocabulary=vocabulary_of(tokenizer, model.generation_config, rows=decoder.rows),
-        tokenizer=tokenizer,
+        vocabulary=read_vocabulary(files.source, files.eos_ids, rows=decoder.rows),
+        tokenizer=Tokenizer(files.source),
     )
 
 
@@ -113,7 +111,7 @@ def _tokenizer_of(folder: Path) -> TokenizerFiles:
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     if (folder / "generation_config.json").exists():
         generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
-    else:
+    else:  # as transformers' own `generate` has it: the configuration's, or its family's default
         generation_config = AutoConfig.from_pretrained(folder, local_files_only=True)
     return _files_of(tokenizer, generation_config)
 

@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -23,8 +22,9 @@ import tokenizers
 
 from inference.engine.vocabulary import TokenizerSource
 
-# Of a folder, what transformers may make a tokenizer of.
+# Of a folder, what transformers may make a tokenizer of; none of them is larger than that.
 READ = ("*.json", "*.txt", "*.model", "*.jinja", "*/*.jinja")
+MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,10 @@ class TokenizerFiles:
 
 
 class Tokenizer:
-    """Text to token ids; any number of threads may use it at once."""
+    """Text to token ids; any number of threads may use it at once.
+
+    A control token that a text spells out is read as such, whatever a file says of splitting them.
+    """
 
     def __init__(self, source: TokenizerSource) -> None:
         self._tokenizer = tokenizers.Tokenizer.from_str(source.json)
@@ -52,7 +55,10 @@ def read_once(
     folder: Path, read: Callable[[Path], TokenizerFiles], *, kept_dir: Path
 ) -> TokenizerFiles:
     """What `read` gives for the folder: kept from an earlier start if nothing has changed since."""
-    digest = _digest_of(folder)
+    try:
+        digest = _digest_of(folder)
+    except OSError:  # of a file that may be of no matter: `read` knows
+        return read(folder)
     kept = kept_dir / f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]}.json"
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # none, or not whole
         content = json.loads(kept.read_text())
@@ -74,14 +80,18 @@ def _digest_of(folder: Path) -> str:
     places = [Path(__file__), Path(__file__).with_name("loading.py")]
     places += sorted(path for pattern in READ for path in folder.glob(pattern))
     for path in places:
-        content = path.read_bytes()
-        digest.update(f"\n{path.name} {len(content)}\n".encode())
-        digest.update(content)
+        if path.is_file() and path.stat().st_size <= MOST_BYTES:
+            content = path.read_bytes()
+            digest.update(f"\n{path} {len(content)}\n".encode("utf-8", "surrogateescape"))
+            digest.update(content)
     return digest.hexdigest()
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        json.dump(content, file)
-    os.replace(file.name, path)
+    made = path.with_name(f"{path.name}.{os.getpid()}")  # whole before it has the name
+    try:
+        made.write_text(json.dumps(content))
+        made.replace(path)
+    finally:
+        made.unlink(missing_ok=True)

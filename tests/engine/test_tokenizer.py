@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer as Backend
-from transformers import AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from inference.engine import loading
+from inference.engine.kernels.cache import folder_of
 from inference.engine.tokenizer import Tokenizer, TokenizerFiles, read_once
 from inference.engine.vocabulary import TokenizerSource
 from tests.fakes import SPECIALS, tiny_tokenizer
@@ -76,6 +79,36 @@ def test_it_is_read_anew_where_what_was_kept_is_damaged(folder, tmp_path, conten
     assert read.calls == 2
 
 
+def test_other_things_in_the_folder_keep_it_from_nothing(folder, tmp_path):
+    (folder / "notes.txt").symlink_to(tmp_path / "gone")
+    (folder / "eval.json").mkdir()
+    read = Reader()
+    for _ in range(2):
+        assert read_once(folder, read, kept_dir=tmp_path / "kept") == FILES
+    assert read.calls == 1
+
+
+def test_a_template_that_moves_is_another(folder, tmp_path):
+    read = Reader()
+    template = folder / "chat_template.jinja"
+    template.write_text("{{ messages }}")
+    read_once(folder, read, kept_dir=tmp_path / "kept")
+    (folder / "additional_chat_templates").mkdir()
+    template.rename(folder / "additional_chat_templates" / template.name)
+    read_once(folder, read, kept_dir=tmp_path / "kept")
+    assert read.calls == 2
+
+
+def test_a_full_disk_leaves_no_file_behind(folder, tmp_path, monkeypatch):
+    def fail(path, _text):
+        path.touch()
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    assert read_once(folder, Reader(), kept_dir=tmp_path / "kept") == FILES
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
 def test_it_is_read_even_where_nothing_can_be_kept(folder, tmp_path):
     (tmp_path / "kept").write_text("a file, where the folder should be")
     assert read_once(folder, Reader(), kept_dir=tmp_path / "kept") == FILES
@@ -88,6 +121,27 @@ def test_it_encodes_as_transformers_does(text):
         json=made.backend_tokenizer.to_str(), chat_template=None, special_tokens={}
     )
     assert Tokenizer(source).encode(text) == made.encode(text)
+
+
+def test_a_control_token_that_is_spelt_out_is_one_whatever_a_file_says():
+    made = tiny_tokenizer()
+    made.split_special_tokens = True
+    made.encode("a")  # which is when transformers tells its backend
+    source = TokenizerSource(
+        json=made.backend_tokenizer.to_str(), chat_template=None, special_tokens={}
+    )
+    assert len(Tokenizer(source).encode(SPECIALS[1])) == 1
+
+
+def test_what_ends_a_text_is_what_transformers_has_where_no_file_says_it(tmp_path):
+    folder = write_folder(tmp_path / "model", architecture="llama")
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    config = json.loads((folder / "config.json").read_text())
+    config.pop("eos_token_id", None)
+    (folder / "config.json").write_text(json.dumps(config))
+    expected = AutoModelForCausalLM.from_pretrained(folder).generation_config.eos_token_id
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert loading._tokenizer_of(folder).eos_ids == {expected, tokenizer.eos_token_id} - {None}
 
 
 def test_what_a_file_says_of_cutting_and_padding_is_not_done(tmp_path):
@@ -122,10 +176,14 @@ print(json.dumps([loaded, shown]))
 
 def test_a_later_start_with_the_kernels_loads_neither_torch_nor_transformers(tmp_path):
     folder = write_folder(tmp_path / "model", architecture="llama")
-    KEPT.mkdir(parents=True, exist_ok=True)
+    compiled = folder_of(KEPT)  # which takes ten seconds and more to make
+    compiled.mkdir(parents=True, exist_ok=True)
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    (kernels / compiled.name).symlink_to(compiled)
 
     def load():
-        command = [sys.executable, "-c", LOAD, str(folder), str(KEPT)]
+        command = [sys.executable, "-c", LOAD, str(folder), str(kernels)]
         done = subprocess.run(
             command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=True
         )

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models
 from transformers import Qwen2Config
 
 from inference.engine.loading import vocabulary_of
-from inference.engine.vocabulary import Detokenizer, UnsupportedTokenizer
+from inference.engine.vocabulary import (
+    Detokenizer,
+    TokenizerSource,
+    UnsupportedTokenizer,
+    read_vocabulary,
+)
 from tests.fakes import SPECIALS, scripted_engine, tiny_tokenizer
 
 TEXTS = ["plain", "two  spaces\n", "é", "👩‍🚀 नमस्ते", "مرحبا", "\x00\x01", "�", "日本語"]
@@ -75,5 +80,15 @@ def test_a_tokenizer_that_is_not_byte_level_is_refused():
         def convert_ids_to_tokens(self, ids):
             return ["▁the"]
 
-    with pytest.raises(UnsupportedTokenizer):
+    with pytest.raises(UnsupportedTokenizer, match="not one of the tokenizers library"):
         vocabulary_of(Sentencepiece(), None, rows=1)
+
+
+@pytest.mark.parametrize(
+    ("vocab", "at_fault"), [({"a": 0, "▁the": 1}, "token 1"), ({"a": 0, "b": 2}, "token 1")]
+)
+def test_a_vocabulary_that_is_not_of_bytes_or_has_a_gap_is_refused(vocab, at_fault):
+    tokenizer = Tokenizer(models.WordLevel(vocab, unk_token="a"))
+    source = TokenizerSource(json=tokenizer.to_str(), chat_template=None, special_tokens={})
+    with pytest.raises(UnsupportedTokenizer, match=at_fault):
+        read_vocabulary(source, frozenset(), rows=3)

@@ -20,7 +20,7 @@ from inference.catalogue import EMBEDDED
 from inference.weights.wheel import gguf_path
 from tests.commands import manage
 from tests.inference.weights.tiny import cut_short, edit_config, write_folder, write_gguf
-from tests.serving import Server, serving
+from tests.serving import SERVE, Server, serving
 
 ANNOUNCED = "Token Trace is at"
 
@@ -267,3 +267,23 @@ def test_a_server_that_began_with_profile_writes_what_its_model_did(folder, tmp_
     assert [event["name"] for event in events].count("KernelDecoder.decode") == 2
     assert len({event["tid"] for event in events}) == 1
     assert all(event["dur"] >= 0 for event in events)
+
+
+IMPATIENT = """
+from django.core.management import execute_from_command_line
+from traceapp.management.commands import serve
+import sys
+serve.IDLE_SECONDS = 1.0
+execute_from_command_line(["manage.py", "serve", *sys.argv[1:]])
+"""
+
+
+def test_a_connection_that_stays_silent_is_ended(folder, tmp_path):
+    """After a second here; the first is one that was never used, the other was."""
+    program = (*SERVE[:1], "-c", IMPATIENT)
+    with serving(tmp_path, program=program, TRACEAPP_MODEL_PATH=str(folder)) as server:
+        for asked in (b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            with socket.create_connection(server.address, timeout=30) as connection:
+                connection.sendall(asked)
+                while connection.recv(4096):
+                    pass

@@ -38,7 +38,7 @@ MANY_ROWS = 12  # of a tile that is written out as float32: they must lie in the
 def tile_rows(columns, vectors):
     if vectors >= MANY:
         return MANY_ROWS
-    return max(4, TILE_WEIGHTS // columns // 12 * 12)  # the kernels take 2, 3 or 4 at a time
+    return max(4, TILE_WEIGHTS // columns // 12 * 12)  # a multiple of what most kernels take
 
 
 @njit(error_model="numpy")
