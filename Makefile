@@ -80,7 +80,7 @@ test-reliability: $(DEV) embedded-weights $(COLLECTED) ## Run the reliability su
 	$(PYTEST) -m reliability tests/reliability
 
 .PHONY: reliability
-reliability: $(DEV) embedded-weights $(COLLECTED) ## Run it at full size, and print its table (quiet machine, 45 min)
+reliability: $(DEV) embedded-weights $(COLLECTED) ## Run it at full size, and print its table (quiet machine, 20 min)
 	.ci/stores
 	RELIABILITY=full $(PYTEST) -m reliability tests/reliability
 
