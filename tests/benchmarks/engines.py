@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from tests.benchmarks.ways import EngineWay, GenerateWay, Way, error_of
 
 PROMPT, NEW, LONG_PROMPT = 64, 32, 256
 OURS = "ours"
+REST_SECONDS = 0.5  # for as long may the threads of the way before wait actively
 THREADS = os.cpu_count() or 1
 HEAD = (
     *("way", "ms a token", "prefill 64, ms", "prefill 256, ms", "whole trace, ms"),
@@ -92,6 +94,7 @@ def measure(model: Model, kernels_dir: Path, *, rounds: int) -> list[Measured]:
         prefills: dict[str, list[Trace]] = {way.name: [] for way in ways}
         for turn in range(rounds + 1):
             for way in ways:
+                time.sleep(REST_SECONDS)
                 trace, prefill = way.trace(short, NEW), way.trace(long, 1)
                 if turn:
                     traces[way.name].append(trace)
