@@ -39,8 +39,7 @@ FORBIDDEN = {
 # Everything that may touch transformers, and what each takes from it.
 TRANSFORMERS = {
     "inference/engine/loading.py": {
-        *("AutoConfig", "AutoModelForCausalLM", "AutoTokenizer", "DynamicCache"),
-        "GenerationConfig",
+        *("AutoModelForCausalLM", "AutoTokenizer", "DynamicCache", "GenerationConfig"),
     },
     "inference/weights/conversion.py": {"AutoConfig", "AutoModelForCausalLM", "AutoTokenizer"},
 }

@@ -9,6 +9,7 @@ that was not read before.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,13 +107,14 @@ def _decoder_of(model: Any, context_length: int) -> Decoder:
 
 
 def _tokenizer_of(folder: Path) -> TokenizerFiles:
-    from transformers import AutoConfig, AutoTokenizer, GenerationConfig
+    from transformers import AutoTokenizer, GenerationConfig
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     if (folder / "generation_config.json").exists():
         generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
-    else:  # as transformers' own `generate` has it: the configuration's, or its family's default
-        generation_config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    else:  # what config.json itself says, not the default of its family
+        config = json.loads((folder / "config.json").read_text())
+        generation_config = GenerationConfig(eos_token_id=config.get("eos_token_id"))
     return _files_of(tokenizer, generation_config)
 
 

@@ -133,15 +133,21 @@ def test_a_control_token_that_is_spelt_out_is_one_whatever_a_file_says():
     assert len(Tokenizer(source).encode(SPECIALS[1])) == 1
 
 
-def test_what_ends_a_text_is_what_transformers_has_where_no_file_says_it(tmp_path):
+@pytest.mark.parametrize("said", [None, 2, 5, [2, 5]])
+def test_what_ends_a_text_is_what_transformers_has_where_the_configuration_alone_says_it(
+    said, tmp_path
+):
     folder = write_folder(tmp_path / "model", architecture="llama")
     (folder / "generation_config.json").unlink(missing_ok=True)
     config = json.loads((folder / "config.json").read_text())
     config.pop("eos_token_id", None)
-    (folder / "config.json").write_text(json.dumps(config))
-    expected = AutoModelForCausalLM.from_pretrained(folder).generation_config.eos_token_id
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    assert loading._tokenizer_of(folder).eos_ids == {expected, tokenizer.eos_token_id} - {None}
+    (folder / "config.json").write_text(
+        json.dumps(config | ({"eos_token_id": said} if said else {}))
+    )
+    theirs = AutoModelForCausalLM.from_pretrained(folder).generation_config.eos_token_id
+    expected = set(theirs if isinstance(theirs, list) else [theirs])
+    expected.add(AutoTokenizer.from_pretrained(folder).eos_token_id)
+    assert loading._tokenizer_of(folder).eos_ids == expected - {None}
 
 
 def test_what_a_file_says_of_cutting_and_padding_is_not_done(tmp_path):

@@ -270,17 +270,19 @@ def test_a_server_that_began_with_profile_writes_what_its_model_did(folder, tmp_
 
 
 IMPATIENT = """
+import os, sys, django
+os.environ["DJANGO_SETTINGS_MODULE"] = "traceapp.settings"
+django.setup()
 from django.core.management import execute_from_command_line
 from traceapp.management.commands import serve
-import sys
 serve.IDLE_SECONDS = 1.0
-execute_from_command_line(["manage.py", "serve", *sys.argv[1:]])
+execute_from_command_line(["manage.py", *sys.argv[1:]])
 """
 
 
 def test_a_connection_that_stays_silent_is_ended(folder, tmp_path):
     """After a second here; the first is one that was never used, the other was."""
-    program = (*SERVE[:1], "-c", IMPATIENT)
+    program = (*SERVE[:1], "-c", IMPATIENT, "serve")
     with serving(tmp_path, program=program, TRACEAPP_MODEL_PATH=str(folder)) as server:
         for asked in (b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"):
             with socket.create_connection(server.address, timeout=30) as connection:
