@@ -1,4 +1,4 @@
-import {useEffect, useRef} from "preact/hooks";
+import {useEffect, useLayoutEffect, useRef} from "preact/hooks";
 
 import {nextRunId} from "../components/runIds";
 import type {Settings} from "../wire";
@@ -149,7 +149,8 @@ interface LoopProps {
 
 /** Prepared traces one after the other, until somebody touches the screen or presses a key. */
 function Loop({recording, show, page, act}: LoopProps) {
-  useEffect(() => {
+  useLayoutEffect(() => {
+    // As soon as it is seen, for a key that comes then is a visitor's too.
     const wake = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || /^F\d+$/.test(event.key)) return;
       event.preventDefault(); // it is to press nothing on what comes instead
