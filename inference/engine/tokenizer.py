@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import tokenizers
 
@@ -60,17 +59,23 @@ def read_once(
     except OSError:  # of a file that may be of no matter: `read` knows
         return read(folder)
     kept = kept_dir / f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]}.json"
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # none, or not whole
-        content = json.loads(kept.read_text())
-        if content["digest"] == digest:
+    with contextlib.suppress(OSError):  # there is none
+        seal, _, said = kept.read_text("utf-8", "replace").partition("\n")
+        if seal == _seal_of(digest, said):  # else it is of other files, or damaged
+            content = json.loads(said)
             return TokenizerFiles(
                 TokenizerSource(**content["source"]), frozenset(content["eos_ids"])
             )
     files = read(folder)
-    content = {"digest": digest, "source": asdict(files.source), "eos_ids": sorted(files.eos_ids)}
+    said = json.dumps({"source": asdict(files.source), "eos_ids": sorted(files.eos_ids)})
     with contextlib.suppress(OSError):  # a data folder that is read-only: the next reads anew
-        _write(kept, content)
+        _write(kept, f"{_seal_of(digest, said)}\n{said}")
     return files
+
+
+def _seal_of(digest: str, said: str) -> str:
+    """A line that only this text of files with this digest can have before it."""
+    return hashlib.sha256(f"{digest}\n{said}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _digest_of(folder: Path) -> str:
@@ -87,11 +92,11 @@ def _digest_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_name(f"{path.name}.{os.getpid()}")  # whole before it has the name
     try:
-        made.write_text(json.dumps(content))
+        made.write_text(text)
         made.replace(path)
     finally:
         made.unlink(missing_ok=True)

@@ -68,12 +68,25 @@ def test_it_is_read_anew_where_a_file_has_changed_or_come(folder, tmp_path, name
     assert len(list((tmp_path / "kept").iterdir())) == 1
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "null", "{}", '{"digest": 1}'])
-def test_it_is_read_anew_where_what_was_kept_is_damaged(folder, tmp_path, content):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[:-1],
+        lambda text: "[" * 200_000,
+        lambda text: text.replace("[3, 5]", "[3, 6]"),
+        lambda text: text.replace("<e>", "<f>"),
+        lambda text: text.partition("\n")[0],
+        lambda text: f"{text.partition(chr(10))[0]}\nnull",
+    ],
+)
+def test_it_is_read_anew_where_what_was_kept_is_damaged(folder, tmp_path, damage):
     read = Reader()
     read_once(folder, read, kept_dir=tmp_path / "kept")
     (kept,) = (tmp_path / "kept").iterdir()
-    kept.write_text(content)
+    whole = kept.read_text()
+    assert damage(whole) != whole
+    kept.write_text(damage(whole))
     assert read_once(folder, read, kept_dir=tmp_path / "kept") == FILES
     assert read_once(folder, read, kept_dir=tmp_path / "kept") == FILES
     assert read.calls == 2
